@@ -1,0 +1,158 @@
+package job
+
+import (
+	"context"
+	"time"
+)
+
+// Limits of the attempt log. Encoded it stays below 2 KiB, so that it fits into a failure's details twice over: the
+// server replaces failures above 4 KiB.
+const (
+	maxLogEntries  = 8
+	maxLogVersions = 8
+	maxNameBytes   = 40
+)
+
+// Attempt is one entry of the log: a lease that was granted, and how it ended.
+type Attempt struct {
+	// Seq rises by one per entry for ever. Temporal's own attempt number does not: an operator's reset sets it to 1.
+	Seq     int           `json:"n"`
+	Class   Class         `json:"class"`
+	Counted bool          `json:"counted,omitempty"`
+	Started time.Time     `json:"at"`
+	Ran     time.Duration `json:"ns"` // nanoseconds; an upper bound for a lost lease
+	Worker  string        `json:"worker,omitempty"`
+	Version string        `json:"version,omitempty"`
+}
+
+// AttemptLog is what the attempts of one run have left behind. It travels from attempt to attempt in Temporal's
+// heartbeat details and is bounded: the counters are exact, Entries holds the first and the latest.
+type AttemptLog struct {
+	Leases    int       `json:"leases"`              // leases that left a trace
+	Counted   int       `json:"counted"`             // attempts that ended in a handler verdict
+	Throttled int       `json:"throttled,omitempty"` // attempts that ended in throttling
+	Lost      int       `json:"lost,omitempty"`      // leases lost while the handler ran
+	Entries   []Attempt `json:"entries,omitempty"`
+	// Versions are the handler builds that gave a counted verdict or lost a lease, oldest first.
+	Versions []string `json:"versions,omitempty"`
+	// ThrottledSince is when the present unbroken row of throttlings began.
+	ThrottledSince *time.Time `json:"throttled_since,omitempty"`
+}
+
+// Add returns the log with a appended and the counters moved. It leaves l as it was.
+func (l AttemptLog) Add(a Attempt) AttemptLog {
+	l.Leases++
+	a.Seq = l.Leases
+	a.Worker, a.Version = clip(a.Worker), clip(a.Version)
+	a.Started = a.Started.UTC().Truncate(time.Millisecond)
+	switch {
+	case a.Class == ClassThrottled:
+		l.Throttled++
+		if l.ThrottledSince == nil {
+			since := a.Started
+			l.ThrottledSince = &since
+		}
+	case a.Class == ClassLeaseLost:
+		l.Lost++
+	case a.Counted:
+		l.Counted++
+	}
+	if a.Class != ClassThrottled {
+		l.ThrottledSince = nil
+	}
+	if a.Counted || a.Class == ClassLeaseLost {
+		l.Versions = addVersion(l.Versions, a.Version)
+	}
+	l.Entries = append(append([]Attempt(nil), l.Entries...), a)
+	if len(l.Entries) > maxLogEntries {
+		l.Entries = append(l.Entries[:1:1], l.Entries[len(l.Entries)-maxLogEntries+1:]...)
+	}
+	return l
+}
+
+func addVersion(versions []string, v string) []string {
+	kept := make([]string, 0, len(versions)+1)
+	for _, old := range versions {
+		if old != v {
+			kept = append(kept, old)
+		}
+	}
+	if v != "" {
+		kept = append(kept, v)
+	}
+	if len(kept) > maxLogVersions {
+		kept = kept[len(kept)-maxLogVersions:]
+	}
+	return kept
+}
+
+func clip(s string) string {
+	if len(s) > maxNameBytes {
+		return s[:maxNameBytes]
+	}
+	return s
+}
+
+// Running is what a heartbeat says about the lease it extends. One that is found by a later attempt, without a verdict
+// in the log, is a lease loss.
+type Running struct {
+	Attempt int       `json:"attempt"` // Temporal's number
+	Started time.Time `json:"at"`
+	Worker  string    `json:"worker,omitempty"`
+	Version string    `json:"version,omitempty"`
+}
+
+// Report is the one structure that crosses Temporal beside a failure's class and message: in heartbeat details from
+// attempt to attempt, and in the details of the ApplicationError from the last attempt to the workflow.
+type Report struct {
+	Log     AttemptLog `json:"log"`
+	Running *Running   `json:"running,omitempty"` // heartbeats only
+	// The rest describes a verdict.
+	Cause       Cause  `json:"cause,omitempty"` // set when this verdict ends the job
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Version     string `json:"version,omitempty"`
+	HandedBack  string `json:"handed_back,omitempty"` // why an attempt was returned uncounted: version, shutdown
+}
+
+// Failure is the verdict of an attempt, or of the workflow when no attempt gave one. Message is scrubbed and at most
+// MaxMessageBytes long.
+type Failure struct {
+	Class   Class
+	Message string
+	Report  Report
+	// Delay is how long Temporal waits before the next attempt; it has no meaning when Final is set.
+	Delay time.Duration
+	// Final tells Temporal not to retry.
+	Final bool
+	// Benign keeps an uncounted hand-back out of the failure metrics.
+	Benign bool
+}
+
+// MaxMessageBytes bounds a failure's message, so that message and report stay below the server's 4 KiB.
+const MaxMessageBytes = 1 << 10
+
+// Error returns class and message.
+func (f *Failure) Error() string { return string(f.Class) + ": " + f.Message }
+
+// AttemptInfo is what a handler may know about the attempt it runs in.
+type AttemptInfo struct {
+	ID            KeyID
+	SchemaVersion int
+	Number        int // Temporal's number: every lease granted since the last reset, from 1
+	Replay        int // which replay this is; 0 for the original run
+	Version       string
+	Tags          []string
+}
+
+type attemptKey struct{}
+
+// WithAttempt returns ctx carrying info; the attempt runner calls it, and tests of handlers may.
+func WithAttempt(ctx context.Context, info AttemptInfo) context.Context {
+	return context.WithValue(ctx, attemptKey{}, info)
+}
+
+// AttemptFrom returns what ctx says of the running attempt; ok is false outside a handler.
+func AttemptFrom(ctx context.Context) (info AttemptInfo, ok bool) {
+	info, ok = ctx.Value(attemptKey{}).(AttemptInfo)
+	return info, ok
+}

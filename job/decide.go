@@ -1,0 +1,62 @@
+package job
+
+import (
+	"fmt"
+	"time"
+)
+
+// CheckReplay tells whether a replay may go on to the probe: everything that needs no look at the live handlers.
+// It is pure, so that a workflow may call it.
+func (p *Parked) CheckReplay(now time.Time) *Refusal {
+	switch {
+	case p.State == StateResolved:
+		return &Refusal{RefusedAlreadyResolved, "an earlier replay resolved this dead letter"}
+	case p.State == StateDiscarded || p.State == StateExpired:
+		return &Refusal{RefusedClosed, fmt.Sprintf("the dead letter is %s", p.State)}
+	case p.Open != nil:
+		return &Refusal{RefusedAlreadyReplaying, fmt.Sprintf("replay %d is still running", p.Open.Number)}
+	case p.Replays >= p.Policy.Max:
+		return &Refusal{RefusedReplayLimit, fmt.Sprintf("%d replays were made, the policy's replay.max is %d", p.Replays, p.Policy.Max)}
+	case now.Before(p.NotBefore):
+		return &Refusal{RefusedTooEarly, "the last replay failed again; not before " + p.NotBefore.UTC().Format(time.RFC3339)}
+	case p.Current.Class.Need() == NeedReconcile:
+		return &Refusal{RefusedNeedsReconcile, "the effect may have happened; settle that before a replay"}
+	case p.Current.PayloadRef == "" || p.Current.Class.Need() == NeedPayload:
+		return &Refusal{RefusedPayloadUnavailable, "the payload is not in the vault"}
+	}
+	return nil
+}
+
+// Rule returns which builds may run the replay that r asks for. A build that failed is refused where the class needs a
+// repair, unless the operator forces it.
+func (p *Parked) Rule(r Request) VersionRule {
+	rule := VersionRule{Only: r.Fixed}
+	if p.Current.Class.Need() == NeedRepair && !r.Force {
+		rule.Not = p.Current.Versions
+	}
+	return rule
+}
+
+// CheckVersion refuses a named fixed version that is among those that failed.
+func (p *Parked) CheckVersion(r Request) *Refusal {
+	rule := p.Rule(r)
+	for _, failed := range rule.Not {
+		if failed == r.Fixed && r.Fixed != "" {
+			return &Refusal{RefusedVersionUnchanged, fmt.Sprintf("version %s is among those that failed", r.Fixed)}
+		}
+	}
+	return nil
+}
+
+// CheckDiscard tells whether a discard may be carried out.
+func (p *Parked) CheckDiscard() *Refusal {
+	switch p.State {
+	case StateResolved:
+		return &Refusal{RefusedAlreadyResolved, "an earlier replay resolved this dead letter"}
+	case StateDiscarded, StateExpired:
+		return &Refusal{RefusedClosed, fmt.Sprintf("the dead letter is %s", p.State)}
+	case StateReplaying:
+		return &Refusal{RefusedAlreadyReplaying, "a replay is running"}
+	}
+	return nil
+}

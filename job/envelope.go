@@ -1,0 +1,98 @@
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// MaxPayloadBytes bounds a payload so that the envelope, and the handler activity's input around it, both stay below
+// Temporal's blob limit of 2 MiB (limit.blobSize.error).
+const MaxPayloadBytes = 2<<20 - 64<<10
+
+// ErrInvalidEnvelope is wrapped by every refusal of an envelope.
+var ErrInvalidEnvelope = errors.New("invalid envelope")
+
+// PayloadRef points into the vault. It holds no payload data and is safe to copy anywhere.
+type PayloadRef string
+
+// Envelope is the JSON a job is started with. Exactly one of Payload and PayloadRef is set.
+type Envelope struct {
+	Type          Type            `json:"type"`
+	Key           Key             `json:"key"`
+	SchemaVersion int             `json:"schema_version"`
+	Payload       json.RawMessage `json:"payload,omitempty"`
+	PayloadRef    PayloadRef      `json:"payload_ref,omitempty"`
+	// Subject is an opaque id of the person the data is about, for erasure.
+	Subject string   `json:"subject,omitempty"`
+	Tags    []string `json:"tags,omitempty"`
+	// Deadline replaces the policy's deadline for this job. It is absolute, so a delayed start does not move it.
+	Deadline *time.Time `json:"deadline,omitempty"`
+	// Replay is honoured only in a run that the key's own Replay workflow started.
+	Replay *ReplayRun `json:"replay,omitempty"`
+}
+
+// ID returns the identity the envelope claims.
+func (e Envelope) ID() KeyID { return KeyID{Type: e.Type, Key: e.Key} }
+
+// Validate checks identity, schema version and payload; the error wraps ErrInvalidEnvelope or ErrInvalidKey and never
+// quotes payload bytes.
+func (e Envelope) Validate() error {
+	if err := e.ID().Validate(); err != nil {
+		return err
+	}
+	if e.SchemaVersion < 1 {
+		return fmt.Errorf("%w: schema_version is %d, it starts at 1", ErrInvalidEnvelope, e.SchemaVersion)
+	}
+	hasPayload := len(e.Payload) > 0
+	switch {
+	case hasPayload && e.PayloadRef != "":
+		return fmt.Errorf("%w: both payload and payload_ref are set, one is allowed", ErrInvalidEnvelope)
+	case !hasPayload && e.PayloadRef == "":
+		return fmt.Errorf("%w: neither payload nor payload_ref is set", ErrInvalidEnvelope)
+	case len(e.Payload) > MaxPayloadBytes:
+		return fmt.Errorf("%w: the payload is %d bytes, at most %d are allowed (send a payload_ref)",
+			ErrInvalidEnvelope, len(e.Payload), MaxPayloadBytes)
+	case hasPayload && !json.Valid(e.Payload):
+		return fmt.Errorf("%w: the payload is not valid JSON", ErrInvalidEnvelope)
+	}
+	return nil
+}
+
+// ParseEnvelope reads what any client started Job with. A missing schema_version is 1; unknown fields are ignored, so
+// that an older worker understands a newer client. Errors wrap ErrInvalidEnvelope or ErrInvalidKey.
+func ParseEnvelope(raw []byte) (Envelope, error) {
+	e := Envelope{SchemaVersion: 1}
+	trimmed := bytes.TrimSpace(raw)
+	if len(trimmed) == 0 || bytes.Equal(trimmed, []byte("null")) {
+		return Envelope{}, fmt.Errorf("%w: no input was given", ErrInvalidEnvelope)
+	}
+	if trimmed[0] != '{' {
+		return Envelope{}, fmt.Errorf("%w: the input is not a JSON object", ErrInvalidEnvelope)
+	}
+	if err := json.Unmarshal(trimmed, &e); err != nil {
+		return Envelope{}, fmt.Errorf("%w: %s", ErrInvalidEnvelope, jsonComplaint(err))
+	}
+	if bytes.Equal(e.Payload, []byte("null")) && e.PayloadRef != "" {
+		e.Payload = nil
+	}
+	return e, e.Validate()
+}
+
+// jsonComplaint describes a decoding error by place and field. The decoder's own text can quote the input.
+func jsonComplaint(err error) string {
+	var syntax *json.SyntaxError
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("malformed JSON at byte %d", syntax.Offset)
+	case errors.As(err, &mismatch) && mismatch.Field != "":
+		return fmt.Sprintf("field %q does not have the type %s", mismatch.Field, mismatch.Type)
+	case errors.As(err, &mismatch):
+		return fmt.Sprintf("the value at byte %d does not have the type %s", mismatch.Offset, mismatch.Type)
+	default:
+		return "malformed JSON"
+	}
+}

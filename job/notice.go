@@ -1,0 +1,116 @@
+package job
+
+import "time"
+
+// Assignment is the input of a handler activity: the envelope and the limits that the runner enforces.
+type Assignment struct {
+	Envelope Envelope `json:"envelope"`
+	Limits   Limits   `json:"limits"`
+}
+
+// DeathNotice tells the dead-letter activity that a run of a job stopped. It holds no payload: the activity reads that
+// from the run's own first event, or from the vault.
+type DeathNotice struct {
+	Namespace     string     `json:"namespace"`
+	ID            KeyID      `json:"id"`
+	WorkflowID    string     `json:"workflow_id"`
+	RunID         string     `json:"run_id"`
+	StartedAt     time.Time  `json:"started_at"`
+	StoppedAt     time.Time  `json:"stopped_at"`
+	SchemaVersion int        `json:"schema_version"`
+	Subject       string     `json:"subject,omitempty"`
+	Tags          []string   `json:"tags,omitempty"`
+	PayloadRef    PayloadRef `json:"payload_ref,omitempty"`
+	Unparsed      bool       `json:"unparsed,omitempty"` // the input was not an envelope: all of it is the payload
+	Replay        *ReplayRun `json:"replay,omitempty"`
+	Class         Class      `json:"error_class"`
+	Cause         Cause      `json:"cause"`
+	Message       string     `json:"message"`
+	Report        Report     `json:"report"`
+	// NeverStarted says that the deadline passed before any attempt ran: the writer asks whether the lane has pollers.
+	NeverStarted bool `json:"never_started,omitempty"`
+}
+
+// Death answers a DeathNotice once the record is durable. Summary and Details are what the Temporal Web UI shows.
+type Death struct {
+	DeadLettered
+	Summary string `json:"summary"`
+	Details string `json:"details"`
+}
+
+// DeadLettered is the details of the error a dead-lettered job fails with, and of the signal that tells an open Replay
+// of one more failure of its key.
+type DeadLettered struct {
+	DeadLetterID  DeadLetterID `json:"dead_letter_id"`
+	Class         Class        `json:"error_class"`
+	Cause         Cause        `json:"cause"`
+	Attempts      int          `json:"attempts"` // counted
+	Fingerprint   string       `json:"fingerprint,omitempty"`
+	Version       string       `json:"handler_version,omitempty"`
+	Versions      []string     `json:"failed_versions,omitempty"`
+	RunID         string       `json:"run_id"`
+	PayloadRef    PayloadRef   `json:"payload_ref,omitempty"`
+	SchemaVersion int          `json:"schema_version,omitempty"`
+	FailedAt      time.Time    `json:"failed_at"`
+}
+
+// ReplayInput starts Replay. Anything more is loaded from the store, so that a Replay started by an operator's request
+// after a loss begins exactly like one that Job started.
+type ReplayInput struct {
+	DeadLetterID DeadLetterID `json:"dead_letter_id"`
+	ID           KeyID        `json:"id"`
+}
+
+// Parked is the working state of Replay, as its query "state" shows it.
+type Parked struct {
+	DeadLetterID DeadLetterID `json:"dead_letter_id"`
+	ID           KeyID        `json:"id"`
+	State        State        `json:"state"`
+	// Current is the newest failure; its Versions are every build that failed on the current payload.
+	Current   DeadLettered `json:"current"`
+	Policy    ReplayPolicy `json:"policy"`
+	Subject   string       `json:"subject,omitempty"`
+	Tags      []string     `json:"tags,omitempty"`
+	Replays   int          `json:"replays"`
+	Finished  int          `json:"finished"`
+	NotBefore time.Time    `json:"not_before"`
+	// Open is the replay that runs now, or ran when an earlier Replay workflow was lost.
+	Open      *ReplayRecord `json:"open,omitempty"`
+	Last      *ReplayRecord `json:"last,omitempty"`
+	Decisions []Decision    `json:"decisions,omitempty"` // the latest, for idempotency
+	Summary   string        `json:"summary,omitempty"`
+	Details   string        `json:"details,omitempty"`
+}
+
+// maxDecisions bounds the memory for repeated requests; the store keeps all of them.
+const maxDecisions = 100
+
+// Decided returns the earlier decision on a request id.
+func (p *Parked) Decided(requestID string) (Decision, bool) {
+	for _, d := range p.Decisions {
+		if d.RequestID == requestID {
+			return d, true
+		}
+	}
+	return Decision{}, false
+}
+
+// Remember adds a decision and forgets the oldest.
+func (p *Parked) Remember(d Decision) {
+	p.Decisions = append(p.Decisions, d)
+	if len(p.Decisions) > maxDecisions {
+		p.Decisions = p.Decisions[len(p.Decisions)-maxDecisions:]
+	}
+}
+
+// Fail takes in one more failure of the key. A new payload makes the builds that failed on the old one irrelevant.
+func (p *Parked) Fail(d DeadLettered) {
+	if d.PayloadRef == p.Current.PayloadRef {
+		for _, v := range d.Versions {
+			p.Current.Versions = addVersion(p.Current.Versions, v)
+		}
+		d.Versions = p.Current.Versions
+	}
+	p.Current = d
+	p.State = StateDeadLettered
+}

@@ -1,0 +1,150 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redrivehq/redrive/redaction"
+)
+
+// ErrInvalidPolicy is wrapped by every refusal of a policy.
+var ErrInvalidPolicy = errors.New("invalid policy")
+
+// Policy says how jobs of one type are leased, retried, dead-lettered and replayed. Zero fields take the default that
+// each field's comment names. Durations in YAML are Go's: 30s, 15m, 720h.
+type Policy struct {
+	// Lease is how long a worker may be silent before another gets the job (HeartbeatTimeout). Default 30s.
+	Lease time.Duration `yaml:"lease,omitempty"`
+	// Timeout bounds one attempt; the handler's context ends then. Default 10m.
+	Timeout time.Duration `yaml:"timeout,omitempty"`
+	// Deadline bounds the whole job, waiting included (ScheduleToClose). Default 24h.
+	Deadline time.Duration `yaml:"deadline,omitempty"`
+	// MaxAttempts bounds the counted attempts. Default 10.
+	MaxAttempts int `yaml:"max_attempts,omitempty"`
+	// Backoff is the wait between counted attempts.
+	Backoff Backoff `yaml:"backoff,omitempty"`
+	// Throttle bounds how long a job may be put off by rate limits.
+	Throttle ThrottlePolicy `yaml:"throttle,omitempty"`
+	// Replay bounds the operator's replays.
+	Replay ReplayPolicy `yaml:"replay,omitempty"`
+	// Retention is how long a dead letter is kept. Default 2160h (90 days).
+	Retention time.Duration `yaml:"retention,omitempty"`
+	// KeyTTL is how long a key must be known as used. Temporal knows it for the namespace's retention. Default 24h.
+	KeyTTL time.Duration `yaml:"key_ttl,omitempty"`
+	// Priority orders work in the queues, 1 first. Default 3, allowed 1 to 5.
+	Priority int `yaml:"priority,omitempty"`
+	// Redaction says what a dead letter may show; the zero value is the built-in rules.
+	Redaction redaction.Policy `yaml:"redaction,omitempty"`
+}
+
+// ThrottlePolicy bounds throttling, which uses up no attempts.
+type ThrottlePolicy struct {
+	// MaxAge is how long an unbroken row of throttlings may last. Default 6h.
+	MaxAge time.Duration `yaml:"max_age,omitempty"`
+}
+
+// ReplayPolicy bounds the replays of one dead letter.
+type ReplayPolicy struct {
+	// Max is how many replays a dead letter may have. Default 5.
+	Max int `yaml:"max,omitempty" json:"max"`
+	// MinWait follows a replay that failed again; it doubles each time. Default 1m.
+	MinWait time.Duration `yaml:"min_wait,omitempty" json:"min_wait_ns"`
+	// MaxWait caps that wait. Default 24h.
+	MaxWait time.Duration `yaml:"max_wait,omitempty" json:"max_wait_ns"`
+}
+
+// DefaultPolicy returns the documented defaults.
+func DefaultPolicy() Policy { return Policy{}.WithDefaults() }
+
+// WithDefaults fills in zero fields.
+func (p Policy) WithDefaults() Policy {
+	orDuration(&p.Lease, 30*time.Second)
+	orDuration(&p.Timeout, 10*time.Minute)
+	orDuration(&p.Deadline, 24*time.Hour)
+	orInt(&p.MaxAttempts, 10)
+	p.Backoff = p.Backoff.WithDefaults()
+	orDuration(&p.Throttle.MaxAge, 6*time.Hour)
+	orInt(&p.Replay.Max, 5)
+	orDuration(&p.Replay.MinWait, time.Minute)
+	orDuration(&p.Replay.MaxWait, 24*time.Hour)
+	orDuration(&p.Retention, 90*24*time.Hour)
+	orDuration(&p.KeyTTL, 24*time.Hour)
+	orInt(&p.Priority, 3)
+	return p
+}
+
+func orDuration(d *time.Duration, fallback time.Duration) {
+	if *d == 0 {
+		*d = fallback
+	}
+}
+
+func orInt(n *int, fallback int) {
+	if *n == 0 {
+		*n = fallback
+	}
+}
+
+// MinLease is the shortest lease that leaves room for two lost heartbeats.
+const MinLease = time.Second
+
+// Validate refuses numbers that are out of range or contradict each other. Call it after WithDefaults.
+// The error wraps ErrInvalidPolicy and states the numbers.
+func (p Policy) Validate() error {
+	p = p.WithDefaults()
+	switch {
+	case p.Lease < MinLease:
+		return fmt.Errorf("%w: lease %s is below %s, the shortest that survives two lost heartbeats", ErrInvalidPolicy, p.Lease, MinLease)
+	case p.Timeout < p.Lease:
+		return fmt.Errorf("%w: timeout %s is shorter than lease %s", ErrInvalidPolicy, p.Timeout, p.Lease)
+	case p.Deadline < p.Timeout:
+		return fmt.Errorf("%w: deadline %s is shorter than timeout %s of one attempt", ErrInvalidPolicy, p.Deadline, p.Timeout)
+	case p.MaxAttempts < 1 || p.MaxAttempts > 1000:
+		return fmt.Errorf("%w: max_attempts is %d, allowed are 1 to 1000", ErrInvalidPolicy, p.MaxAttempts)
+	case p.Throttle.MaxAge < 0:
+		return fmt.Errorf("%w: throttle.max_age is %s, it must not be negative", ErrInvalidPolicy, p.Throttle.MaxAge)
+	case p.Replay.Max < 1 || p.Replay.Max > 100:
+		return fmt.Errorf("%w: replay.max is %d, allowed are 1 to 100", ErrInvalidPolicy, p.Replay.Max)
+	case p.Replay.MinWait < 0 || p.Replay.MaxWait < p.Replay.MinWait:
+		return fmt.Errorf("%w: replay.max_wait %s is shorter than replay.min_wait %s", ErrInvalidPolicy, p.Replay.MaxWait, p.Replay.MinWait)
+	case p.Retention < 0 || p.KeyTTL < 0:
+		return fmt.Errorf("%w: retention %s and key_ttl %s must not be negative", ErrInvalidPolicy, p.Retention, p.KeyTTL)
+	case p.Priority < 1 || p.Priority > 5:
+		return fmt.Errorf("%w: priority is %d, allowed are 1 (first) to 5", ErrInvalidPolicy, p.Priority)
+	}
+	return p.Backoff.Validate()
+}
+
+// Policies is the complete set of a deployment. Only workers that hold it poll the workflow queue; otherwise whichever
+// service took the workflow task would set leases and deadlines from its own file.
+type Policies struct {
+	Default Policy
+	ByType  map[Type]Policy
+}
+
+// For returns the policy of t with all defaults filled in: its own, else the set's default.
+func (p Policies) For(t Type) Policy {
+	if own, ok := p.ByType[t]; ok {
+		return own.WithDefaults()
+	}
+	return p.Default.WithDefaults()
+}
+
+// Limits is the part of a policy that the attempt runner enforces. It travels with the assignment, since a worker that
+// only runs handlers holds no policy set.
+type Limits struct {
+	MaxAttempts    int           `json:"max_attempts"`
+	Timeout        time.Duration `json:"timeout_ns"`
+	Backoff        Backoff       `json:"backoff"`
+	ThrottleMaxAge time.Duration `json:"throttle_max_age_ns"`
+	Deadline       time.Time     `json:"deadline"`
+}
+
+// LimitsUntil returns what the runner needs of p, for a job that must end by deadline.
+func (p Policy) LimitsUntil(deadline time.Time) Limits {
+	return Limits{
+		MaxAttempts: p.MaxAttempts, Timeout: p.Timeout, Backoff: p.Backoff,
+		ThrottleMaxAge: p.Throttle.MaxAge, Deadline: deadline,
+	}
+}
