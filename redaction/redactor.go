@@ -1,8 +1,43 @@
 package redaction
 
+import (
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+const (
+	// minTaint is the shortest value, in bytes, that is removed wherever it is repeated.
+	minTaint = 4
+	// maxNesting is how many levels of JSON inside JSON strings are redacted inside.
+	maxNesting = 2
+	// maxRuleName bounds a placeholder's label.
+	maxRuleName = 32
+)
+
+// The rules that are not detectors or presets.
+const (
+	rulePath     = "path"     // Policy.Paths
+	ruleKey      = "key"      // Policy.Keys
+	ruleUnlisted = "unlisted" // allow-list mode
+	rulePayload  = "payload"  // a text echoes a payload that was not understood
+	ruleWithheld = "withheld" // a text that could not be redacted
+)
+
 // Redactor applies one compiled policy. It is immutable and safe for concurrent use.
 type Redactor struct {
-	policy Policy
+	policy   Policy
+	keys     *keyRules
+	deny     pathSet
+	allow    pathSet
+	patterns []pattern
+	labels   map[string]bool // every rule's name
+}
+
+// pattern is a compiled detector of the user's own.
+type pattern struct {
+	rule  string
+	match *regexp.Regexp
 }
 
 // Compile checks every rule of the policy and builds its redactor. A bad rule is an error that names the rule:
@@ -12,26 +47,155 @@ func Compile(p Policy) (*Redactor, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	return &Redactor{policy: p}, nil
+	r := &Redactor{policy: p, labels: presetLabels()}
+	var err error
+	if r.keys, err = newKeyRules(p); err != nil {
+		return nil, err
+	}
+	if r.deny, err = newPathSet("paths", p.Paths); err != nil {
+		return nil, err
+	}
+	var kept []string
+	for _, entry := range p.Allow {
+		if isPath(entry) {
+			kept = append(kept, entry)
+		}
+	}
+	if r.allow, err = newPathSet("allow", kept); err != nil {
+		return nil, err
+	}
+	for _, user := range p.Patterns {
+		compiled, err := user.compile(r.labels)
+		if err != nil {
+			return nil, err
+		}
+		r.patterns = append(r.patterns, compiled)
+		r.labels[user.Name] = true
+	}
+	return r, nil
 }
 
-// Payload redacts one JSON document. The result is always valid JSON; what is not understood is withheld.
-func (r *Redactor) Payload(raw []byte) Redacted { return withheld(ReasonPolicy) }
+func (p Pattern) compile(taken map[string]bool) (pattern, error) {
+	if !isRuleName(p.Name) || taken[p.Name] {
+		return pattern{}, fmt.Errorf("redaction policy: patterns: name %q, allowed are unused names of lower-case letters, digits, - and _, at most %d bytes",
+			p.Name, maxRuleName)
+	}
+	match, err := regexp.Compile(p.Match)
+	if err != nil {
+		return pattern{}, fmt.Errorf("redaction policy: patterns: %s: %w", p.Name, err)
+	}
+	if p.Match == "" || match.MatchString("") || match.MatchString(placeholderHead) {
+		return pattern{}, fmt.Errorf("redaction policy: patterns: %s: matches the empty text or %s, which would remove everything",
+			p.Name, placeholderHead)
+	}
+	return pattern{rule: p.Name, match: match}, nil
+}
 
-// Taint collects what the rules remove from a payload, for [Redactor.Text].
-func (r *Redactor) Taint(raw []byte) Taint { return Taint{} }
+func isRuleName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !isDigit(c) && !('a' <= c && c <= 'z') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return name != "" && len(name) <= maxRuleName
+}
 
-// Text takes the values of t and every detected secret out of an error text, a stack or a panic value.
-func (r *Redactor) Text(text string, t Taint) string { return "[redacted:withheld]" }
+func presetLabels() map[string]bool {
+	labels := set(rulePath + "," + ruleKey + "," + ruleUnlisted + "," + rulePayload + "," + ruleWithheld)
+	for _, preset := range keyPresets() {
+		labels[preset.rule] = true
+	}
+	for _, d := range detectors {
+		for _, rule := range d.rules {
+			labels[rule] = true
+		}
+	}
+	return labels
+}
 
-// KeyRule says whether a member of that name loses its whole value, and by which rule.
-func (r *Redactor) KeyRule(name string) (rule string, sensitive bool) { return "", false }
+// Payload redacts one JSON document. The result is always valid JSON: redacted, or a withheld marker with a [Reason]
+// when the input is not understood, too expensive, or still holds a removed value afterwards.
+func (r *Redactor) Payload(raw []byte) (redacted Redacted) {
+	defer func() {
+		if recover() != nil {
+			redacted = withheld(ReasonPanic)
+		}
+	}()
+	if earlier, ok := asMarker(raw); ok {
+		return earlier
+	}
+	if r.policy.Mode == Withhold {
+		return withheld(ReasonPolicy)
+	}
+	rec := r.newRecord()
+	doc, err := r.read(raw, rec)
+	if err != nil {
+		return withheld(reasonOf(err))
+	}
+	if err := r.removeCopies(&doc, rec); err != nil {
+		return withheld(reasonOf(err))
+	}
+	out := doc.render(rec)
+	if err := r.verify(out, rec); err != nil {
+		return withheld(reasonOf(err))
+	}
+	return Redacted{JSON: []byte(out), Report: rec.report}
+}
 
-// Detect says whether a detector finds a secret or personal data in s, and names the first one that does.
-func (r *Redactor) Detect(s string) (rule string, found bool) { return "", false }
+// read parses a payload within the policy's limits.
+func (r *Redactor) read(raw []byte, rec *record) (document, error) {
+	if len(raw) > r.policy.MaxBytes {
+		return document{}, stop(ReasonTooLarge)
+	}
+	root := context{deny: r.deny.root(), allow: r.allow.root()}
+	root.listed = r.allow.selected(root.allow)
+	if r.policy.Mode == Withhold { // every value is a removed one
+		root.field = ruleWithheld
+	}
+	return r.parse(string(raw), root, 0, rec)
+}
 
-// Taint is the set of values that must not be readable in the texts around a payload. The zero value is the empty set.
-type Taint struct{}
+func reasonOf(err error) Reason {
+	var s stop
+	if errors.As(err, &s) {
+		return Reason(s)
+	}
+	return ReasonInvalidJSON
+}
 
-// Truncate cuts s to at most limit bytes at a rune boundary and marks the cut. Redact first, then truncate.
-func Truncate(s string, limit int) string { return s }
+// KeyRule says whether a member of that name loses its whole value, and by which rule. A name that only describes or
+// counts (token_type, max_tokens) is not sensitive, although a value that looks like a secret is removed under it too.
+func (r *Redactor) KeyRule(name string) (rule string, isSensitive bool) {
+	match := r.matchKey(name)
+	if match.level != sensitive {
+		return "", false
+	}
+	return match.rule, true
+}
+
+// matchKey ignores placeholders in a name: [redacted:token] is no token.
+func (r *Redactor) matchKey(name string) keyMatch {
+	if found := r.placeholders(name); len(found) > 0 {
+		for i := range found {
+			found[i].rule = ""
+		}
+		rest := make([]byte, 0, len(name))
+		at := 0
+		for _, p := range found {
+			rest = append(rest, name[at:p.start]...)
+			at = p.end
+		}
+		name = string(append(rest, name[at:]...))
+	}
+	return r.keys.match(name)
+}
+
+// Detect says whether a detector finds a secret or personal data in s, and names the first one that does. It is what
+// refuses a job key that would carry such a value into a workflow ID.
+func (r *Redactor) Detect(s string) (rule string, found bool) {
+	spans := r.detect(s)
+	if len(spans) == 0 {
+		return "", false
+	}
+	return spans[0].rule, true
+}

@@ -1,0 +1,75 @@
+package redaction
+
+import (
+	"strings"
+)
+
+// findUserinfo finds what stands between :// and @. It never asks a URL parser: errors quote the URLs that do not parse,
+// and a password may hold any of @ : / ? # %.
+func findUserinfo(r *Redactor, text string, add func(start, end int, rule string)) {
+	for i := 0; ; {
+		next := strings.Index(text[i:], "://")
+		if next < 0 {
+			return
+		}
+		start := i + next + len("://")
+		end := start
+		// A second URL in the same run (x://a,y://b) is looked at on its own.
+		for end < len(text) && !isSpace(text[end]) && strings.IndexByte("\"<>`", text[end]) < 0 && !strings.HasPrefix(text[end:], "://") {
+			end++
+		}
+		if at := userinfoEnd(text[start:end]); at > 0 && !isMasked(r, text[start:start+at]) {
+			add(start, start+at, "url-userinfo")
+		}
+		i = end
+	}
+}
+
+// userinfoEnd returns the place of the @ that ends the userinfo of an authority and what follows it, or -1. Without a
+// colon, or with a port behind it, the userinfo ends before the first slash; otherwise a slash may be the password's.
+func userinfoEnd(rest string) int {
+	authority := rest
+	if cut := strings.IndexAny(rest, "/?#"); cut >= 0 {
+		authority = rest[:cut]
+	}
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		return at
+	}
+	colon := strings.IndexByte(authority, ':')
+	if colon < 0 || strings.HasPrefix(authority, "[") || isPort(authority[colon+1:]) {
+		return -1
+	}
+	return strings.LastIndexByte(rest, '@')
+}
+
+func isPort(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return len(s) <= 5
+}
+
+// isMasked is true for userinfo that holds nothing to remove: git@, a user alone with a mask, our own placeholder.
+func isMasked(r *Redactor, userinfo string) bool {
+	if userinfo == "git" || r.placeholderEnd(userinfo, 0) == len(userinfo) {
+		return true
+	}
+	_, password, found := strings.Cut(userinfo, ":")
+	return found && isMask(password)
+}
+
+// isMask is true for values that others masked already (****, xxxxx, %2A%2A) and for words that stand for no value.
+func isMask(value string) bool {
+	switch value {
+	case "", "xxxxx", "null", "nil", "<nil>", "true", "false", "None", "undefined", "REDACTED", "[REDACTED]", "[FILTERED]":
+		return true
+	}
+	return strings.Trim(strings.ReplaceAll(value, "%2A", "*"), "*") == ""
+}
+
+// urlParams are query parameters that grant access or identify a person, although their names alone are harmless in
+// a payload. Squashed. It is never written.
+var urlParams = set("key,sig,signature,code,state,assertion,awsaccesskeyid,xamzcredential,xamzsignature,xamzsecuritytoken,xgoogcredential," +
+	"xgoogsignature,tempurlsig,hmac,ticket,invite,auth,sid,nonce")
