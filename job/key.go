@@ -62,6 +62,10 @@ func (t Type) Validate() error {
 			return fmt.Errorf("%w: the type has %q at byte %d, allowed are a-z 0-9 . _ -", ErrInvalidKey, r, i)
 		}
 	}
+	if t == "store" || strings.HasSuffix(string(t), ".control") {
+		return fmt.Errorf("%w: the type %q would share a task queue with redrive's own; \"store\" and names that end in \".control\" are reserved",
+			ErrInvalidKey, string(t))
+	}
 	return nil
 }
 

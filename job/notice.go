@@ -114,3 +114,17 @@ func (p *Parked) Fail(d DeadLettered) {
 	p.Current = d
 	p.State = StateDeadLettered
 }
+
+// RunQuery asks how the run of a replay stands.
+type RunQuery struct {
+	DeadLetterID DeadLetterID `json:"dead_letter_id"`
+	ID           KeyID        `json:"id"`
+	Replay       int          `json:"replay"`
+}
+
+// RunStatus answers a RunQuery. Failed is set when the replay's own run was dead-lettered.
+type RunStatus struct {
+	Running   bool          `json:"running,omitempty"`
+	Completed bool          `json:"completed,omitempty"`
+	Failed    *DeadLettered `json:"failed,omitempty"`
+}

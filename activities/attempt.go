@@ -1,0 +1,243 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	sdkworker "go.temporal.io/sdk/worker"
+	"go.uber.org/zap"
+
+	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/redaction"
+)
+
+// Payloads opens payload references. It is safe for concurrent use. An error that wraps job.ErrPayloadGone will not
+// heal; any other may.
+type Payloads interface {
+	Open(ctx context.Context, ref job.PayloadRef) ([]byte, error)
+}
+
+// RunnerOptions are what the attempts of a process have in common.
+type RunnerOptions struct {
+	Version  string   // the handler build
+	Worker   string   // who this process is, for the attempt log
+	Payloads Payloads // nil: this process cannot run replays
+	Logger   *zap.Logger
+	Now      func() time.Time // nil: time.Now
+}
+
+// Runner executes the attempts of one job type.
+type Runner struct {
+	entry   *entry
+	options RunnerOptions
+}
+
+// Runner returns the runner of t; ok is false when t is not registered.
+func (r *Registry) Runner(t job.Type, options RunnerOptions) (runner *Runner, ok bool) {
+	e, ok := r.entries[t]
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	return &Runner{entry: e, options: options}, ok
+}
+
+// handBackDelay keeps an attempt that was handed back from returning to the same process at once.
+const handBackDelay = 200 * time.Millisecond
+
+// Run is one attempt: take the log over from the attempts before, check that this build may run the job, get the
+// payload, hold the lease while the handler works, and turn what the handler did into a verdict. The error is a
+// *job.Failure, or the context's when the job was canceled.
+func (r *Runner) Run(ctx context.Context, raw converter.RawValue) (json.RawMessage, error) {
+	info := activity.GetInfo(ctx)
+	log := r.inherit(ctx)
+	var assignment job.Assignment
+	if err := json.Unmarshal(raw.Payload().GetData(), &assignment); err != nil {
+		return nil, r.handBack(log, "assignment", "the assignment could not be read by this build")
+	}
+	envelope := assignment.Envelope
+	if envelope.Replay != nil && !envelope.Replay.Rule.Allows(r.options.Version) {
+		return nil, r.handBack(log, "version", "version "+r.options.Version+" may not run this replay")
+	}
+	payload, failure := r.payload(ctx, log, envelope)
+	if failure != nil {
+		return nil, failure
+	}
+	started := r.options.Now()
+	attempt := lease{
+		log: log, interval: info.HeartbeatTimeout / 3,
+		running: job.Running{
+			Attempt: int(info.Attempt), Started: started.UTC(), Worker: r.options.Worker, Version: r.options.Version,
+		},
+	}
+	leased := attempt.into(ctx)
+	release := attempt.hold(leased, info.Attempt > 1)
+	result, err := r.invoke(leased, assignment, int(info.Attempt), payload)
+	release()
+	if err == nil {
+		return result, nil
+	}
+	return nil, r.verdict(ctx, err, log, assignment.Limits, started, r.entry.redactor.Taint(payload))
+}
+
+// inherit reads the log of earlier attempts. A heartbeat of an attempt that left no verdict is a lost lease.
+func (r *Runner) inherit(ctx context.Context) job.AttemptLog {
+	if !activity.HasHeartbeatDetails(ctx) {
+		return job.AttemptLog{}
+	}
+	var report job.Report
+	if err := activity.GetHeartbeatDetails(ctx, &report); err != nil {
+		r.options.Logger.Warn("attempt log unreadable", zap.String("job_type", string(r.entry.definition.Type)))
+		return job.AttemptLog{}
+	}
+	if report.Running == nil {
+		return report.Log
+	}
+	return report.Log.Add(job.Attempt{
+		Class: job.ClassLeaseLost, Started: report.Running.Started, Ran: r.options.Now().Sub(report.Running.Started),
+		Worker: report.Running.Worker, Version: report.Running.Version,
+	})
+}
+
+func (r *Runner) payload(ctx context.Context, log job.AttemptLog, e job.Envelope) ([]byte, error) {
+	if e.PayloadRef == "" {
+		return e.Payload, nil
+	}
+	if r.options.Payloads == nil {
+		return nil, r.handBack(log, "vault", "this worker has no vault and cannot open a payload reference")
+	}
+	payload, err := r.options.Payloads.Open(ctx, e.PayloadRef)
+	if errors.Is(err, job.ErrPayloadGone) {
+		return nil, &job.Failure{
+			Class: job.ClassPayloadUnavailable, Message: "the payload is not in the vault, or cannot be opened", Final: true,
+			Report: job.Report{Log: log, Version: r.options.Version, Cause: job.CausePayloadUnavailable},
+		}
+	}
+	if err != nil {
+		r.options.Logger.Warn("vault unavailable", zap.String("job_type", string(e.Type)), zap.String("job_key", string(e.Key)))
+		return nil, r.handBack(log, "vault", "the vault could not be reached")
+	}
+	return payload, nil
+}
+
+// invoke runs the handler in a goroutine of its own, so that a runtime.Goexit in it ends as a verdict and not as an
+// attempt whose heartbeats go on for ever.
+func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, payload []byte) (json.RawMessage, error) {
+	if !r.entry.definition.Supports(a.Envelope.SchemaVersion) {
+		return nil, &job.Error{Class: job.ClassUnsupportedSchema, Err: fmt.Errorf(
+			"schema version %d, the handler understands %v", a.Envelope.SchemaVersion, r.entry.definition.SchemaVersions)}
+	}
+	info := job.AttemptInfo{
+		ID: a.Envelope.ID(), SchemaVersion: a.Envelope.SchemaVersion, Number: number,
+		Version: r.options.Version, Tags: a.Envelope.Tags,
+	}
+	if a.Envelope.Replay != nil {
+		info.Replay = a.Envelope.Replay.Number
+	}
+	ctx, cancel := context.WithTimeoutCause(job.WithAttempt(ctx, info), a.Limits.Timeout, errAttemptTimeout)
+	defer cancel()
+	var result any
+	err := fenced(func() (err error) {
+		result, err = r.entry.invoke(ctx, payload)
+		return err
+	})
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errAttemptTimeout) && undecided(err) {
+			return nil, &job.Error{Class: job.ClassTimeout, Err: fmt.Errorf("the attempt ran longer than %s: %w", a.Limits.Timeout, err)}
+		}
+		return nil, err
+	}
+	return encodeResult(result)
+}
+
+var errAttemptTimeout = errors.New("attempt timeout")
+
+// undecided tells whether an error may just be the echo of a canceled context.
+func undecided(err error) bool {
+	class, _ := job.Classify(err, nil)
+	return class == job.ClassTransient || class == job.ClassDependencyDown
+}
+
+func encodeResult(result any) (encoded json.RawMessage, err error) {
+	if result == nil {
+		return nil, nil
+	}
+	err = fenced(func() error {
+		encoded, err = json.Marshal(result)
+		return err
+	})
+	if err != nil {
+		return nil, job.HandlerDefect(fmt.Errorf("encode the result: %w", err))
+	}
+	if len(encoded) > job.MaxPayloadBytes {
+		return nil, job.HandlerDefect(fmt.Errorf("the result is %d bytes, at most %d are allowed", len(encoded), job.MaxPayloadBytes))
+	}
+	return encoded, nil
+}
+
+// verdict turns an error into what Temporal is told. Trouble around the job comes first: a drain, a pause or a reset
+// is not the handler's fault and uses up nothing.
+func (r *Runner) verdict(
+	ctx context.Context, err error, log job.AttemptLog, limits job.Limits, started time.Time, taint redaction.Taint,
+) error {
+	class, retryAfter := job.Classify(err, r.entry.definition.Classify)
+	if cause := context.Cause(ctx); cause != nil && undecided(err) {
+		switch {
+		case errors.Is(cause, sdkworker.ErrWorkerShutdown):
+			return r.handBack(log, "shutdown", "the worker is shutting down")
+		case errors.Is(cause, activity.ErrActivityPaused), errors.Is(cause, activity.ErrActivityReset):
+			return r.handBack(log, "operator", "an operator paused or reset the attempt")
+		case temporal.IsCanceledError(cause):
+			return temporal.NewCanceledError()
+		}
+	}
+	log = log.Add(job.Attempt{
+		Class: class, Counted: class.Counted(), Started: started, Ran: r.options.Now().Sub(started),
+		Worker: r.options.Worker, Version: r.options.Version,
+	})
+	message := redaction.Truncate(r.entry.redactor.Text(job.Text(err), taint), job.MaxMessageBytes)
+	failure := &job.Failure{
+		Class: class, Message: message,
+		Report: job.Report{
+			Log: log, Version: r.options.Version,
+			Fingerprint: job.Fingerprint(r.entry.definition.Type, class, message),
+		},
+	}
+	settle(failure, limits, retryAfter, r.options.Now(), rand.Float64())
+	return failure
+}
+
+// settle decides between a retry and the end.
+func settle(f *job.Failure, limits job.Limits, retryAfter time.Duration, now time.Time, random float64) {
+	log := f.Report.Log
+	f.Delay = limits.Backoff.Delay(log.Counted, random)
+	switch {
+	case f.Class.Final():
+		f.Report.Cause = f.Class.FinalCause()
+	case f.Class == job.ClassThrottled:
+		f.Delay = limits.Backoff.ThrottleDelay(retryAfter, random)
+		if log.ThrottledSince != nil && now.Add(f.Delay).Sub(*log.ThrottledSince) > limits.ThrottleMaxAge {
+			f.Report.Cause = job.CauseThrottledTooLong
+		}
+	case log.Counted >= limits.MaxAttempts:
+		f.Report.Cause = job.CauseAttemptsSpent
+	}
+	if f.Report.Cause == "" && !now.Add(f.Delay).Before(limits.Deadline) {
+		f.Report.Cause = job.CauseDeadlinePassed
+	}
+	f.Final = f.Report.Cause != ""
+}
+
+// handBack returns the attempt to the lane, uncounted, with the log as it was.
+func (r *Runner) handBack(log job.AttemptLog, why, message string) *job.Failure {
+	return &job.Failure{
+		Class: job.ClassTransient, Message: message, Delay: handBackDelay, Benign: true,
+		Report: job.Report{Log: log, Version: r.options.Version, HandedBack: why},
+	}
+}

@@ -1,0 +1,57 @@
+package activities
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/redaction"
+)
+
+// Limits of what the Temporal Web UI shows of a dead letter, in bytes: the server refuses summaries above 400 and
+// details above 20,000, both measured after encryption.
+const (
+	maxSummaryBytes = 180
+	maxPayloadBytes = 6000
+)
+
+// page composes the summary and the details (markdown) that make a dead letter readable in the Temporal Web UI by
+// itself. Everything in it comes from the redacted record; text from outside stands in code spans and fences that it
+// cannot leave.
+func page(letter job.DeadLetter) (summary, details string) {
+	summary = fmt.Sprintf("%s (%s): %s", letter.Class, letter.Cause, firstLine(letter.Message))
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**, cause **%s**\n\n", letter.Class, letter.Cause)
+	fmt.Fprintf(&b, "- job: %s\n", span(letter.KeyID.String()))
+	fmt.Fprintf(&b, "- dead letter: `%s`\n", letter.ID)
+	fmt.Fprintf(&b, "- attempts: %d counted, %d throttled, %d leases lost, %d leases granted\n",
+		letter.Log.Counted, letter.Log.Throttled, letter.Log.Lost, letter.Log.Leases)
+	if letter.Version != "" {
+		fmt.Fprintf(&b, "- handler version: %s\n", span(letter.Version))
+	}
+	fmt.Fprintf(&b, "- failed: %s\n", letter.LastFailure.UTC().Format(time.RFC3339))
+	if letter.Owner != "" {
+		fmt.Fprintf(&b, "- owner: %s\n", span(letter.Owner))
+	}
+	fmt.Fprintf(&b, "\n%s\n", fence("text", letter.Message))
+	if len(letter.RedactedPayload) > 0 {
+		fmt.Fprintf(&b, "\nPayload, redacted:\n\n%s\n", fence("json", redaction.Truncate(string(letter.RedactedPayload), maxPayloadBytes)))
+	}
+	fmt.Fprintf(&b, "\nReplay it once the handler is repaired:\n\n%s\n", fence("sh", job.ReplayCommand(letter.Namespace, letter.KeyID)))
+	return redaction.Truncate(summary, maxSummaryBytes), b.String()
+}
+
+func firstLine(s string) string { line, _, _ := strings.Cut(s, "\n"); return line }
+
+// span is an inline code span that its content cannot leave.
+func span(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
+
+// fence is a code block whose fence is longer than any run of backticks inside.
+func fence(language, body string) string {
+	marks := "```"
+	for strings.Contains(body, marks) {
+		marks += "`"
+	}
+	return marks + language + "\n" + body + "\n" + marks
+}

@@ -1,0 +1,52 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+)
+
+// ErrNoInput is wrapped when a run's history does not begin with a start.
+var ErrNoInput = errors.New("run has no readable start event")
+
+// Histories reads workflow histories; client.Client is one.
+type Histories interface {
+	GetWorkflowHistory(
+		ctx context.Context, workflowID, runID string, isLongPoll bool, filter enumspb.HistoryEventFilterType,
+	) client.HistoryEventIterator
+}
+
+// Start reads the first event of a run.
+func Start(ctx context.Context, h Histories, workflowID, runID string) (*historypb.WorkflowExecutionStartedEventAttributes, error) {
+	iterator := h.GetWorkflowHistory(ctx, workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	if !iterator.HasNext() {
+		return nil, fmt.Errorf("history of run %s: %w", runID, ErrNoInput)
+	}
+	event, err := iterator.Next()
+	if err != nil {
+		return nil, fmt.Errorf("history of run %s: %w", runID, err)
+	}
+	started := event.GetWorkflowExecutionStartedEventAttributes()
+	if started == nil {
+		return nil, fmt.Errorf("history of run %s: %w", runID, ErrNoInput)
+	}
+	return started, nil
+}
+
+// Input returns the bytes a run was started with, decoded by the data converter's codecs. No input is empty.
+func Input(started *historypb.WorkflowExecutionStartedEventAttributes, dc converter.DataConverter) ([]byte, error) {
+	payloads := started.GetInput().GetPayloads()
+	if len(payloads) == 0 {
+		return nil, nil
+	}
+	var raw converter.RawValue
+	if err := dc.FromPayload(payloads[0], &raw); err != nil {
+		return nil, fmt.Errorf("decode the run's input: %w", err)
+	}
+	return raw.Payload().GetData(), nil
+}

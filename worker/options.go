@@ -1,0 +1,113 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/redrivehq/redrive/activities"
+	"github.com/redrivehq/redrive/job"
+)
+
+// ErrInvalidOptions is wrapped by every refusal of Options.
+var ErrInvalidOptions = errors.New("invalid worker options")
+
+// Handlers holds the handlers of a process; its zero value is ready for Register.
+type Handlers = activities.Registry
+
+// Store and Vault are what a worker that holds the policies needs.
+type (
+	Store    = activities.Store
+	Vault    = activities.Vault
+	Payloads = activities.Payloads
+)
+
+// Register adds the handler of one job type; see activities.Register for the errors.
+func Register[P any](h *Handlers, definition job.Definition, handle job.Handler[P]) error {
+	return activities.Register(h, definition, handle)
+}
+
+// Options configure a Worker. The zero value of each field is its documented default.
+type Options struct {
+	// Handlers to run. None is allowed for a worker that only runs workflows.
+	Handlers *Handlers
+	// HandlerVersion names this build to replays. Default: BuildVersion().
+	HandlerVersion string
+	// Policies is the complete set. Nil: this worker polls lanes only.
+	Policies *job.Policies
+	// Store and Vault are required with Policies.
+	Store Store
+	Vault Vault
+	// Payloads opens payload references on lanes. Default: Vault. Without either, replays are handed to other workers.
+	Payloads Payloads
+	// Drain is how long running handlers may go on after a stop. Default 10s.
+	Drain time.Duration
+	// MaxConcurrent bounds the handlers that run at once, per job type. Default 20.
+	MaxConcurrent int
+	// Identity of this process in Temporal and in attempt logs. Default: process id and host.
+	Identity string
+	// Logger. Default: none.
+	Logger *zap.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Handlers == nil {
+		o.Handlers = &Handlers{}
+	}
+	if o.HandlerVersion == "" {
+		o.HandlerVersion = BuildVersion()
+	}
+	if o.Payloads == nil && o.Vault != nil {
+		o.Payloads = o.Vault
+	}
+	if o.Drain == 0 {
+		o.Drain = 10 * time.Second
+	}
+	if o.MaxConcurrent == 0 {
+		o.MaxConcurrent = 20
+	}
+	if o.Identity == "" {
+		o.Identity = processName()
+	}
+	if o.Logger == nil {
+		o.Logger = zap.NewNop()
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Policies == nil && len(o.Handlers.Types()) == 0:
+		return fmt.Errorf("%w: neither handlers nor policies were given, there is nothing to poll", ErrInvalidOptions)
+	case o.Policies != nil && (o.Store == nil || o.Vault == nil):
+		return fmt.Errorf("%w: a worker with policies also writes dead letters and needs a store and a vault", ErrInvalidOptions)
+	case o.Drain < 0 || o.MaxConcurrent < 0:
+		return fmt.Errorf("%w: drain %s and max concurrent %d must not be negative", ErrInvalidOptions, o.Drain, o.MaxConcurrent)
+	case len(o.HandlerVersion) > job.MaxNameBytes:
+		return fmt.Errorf("%w: the handler version is %d bytes, at most %d are allowed", ErrInvalidOptions, len(o.HandlerVersion), job.MaxNameBytes)
+	}
+	return nil
+}
+
+// policies returns the complete set, with a registered handler's own policy where the set has none.
+func (o Options) policies() (job.Policies, error) {
+	set := job.Policies{Default: o.Policies.Default, ByType: map[job.Type]job.Policy{}}
+	for _, t := range o.Handlers.Types() {
+		definition, _ := o.Handlers.Definition(t)
+		set.ByType[t] = definition.Policy
+	}
+	for t, policy := range o.Policies.ByType {
+		set.ByType[t] = policy
+	}
+	if err := set.Default.Validate(); err != nil {
+		return set, fmt.Errorf("default policy: %w", err)
+	}
+	for t, policy := range set.ByType {
+		if err := policy.Validate(); err != nil {
+			return set, fmt.Errorf("policy of job type %s: %w", t, err)
+		}
+	}
+	return set, nil
+}

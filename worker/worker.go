@@ -1,0 +1,178 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
+	sdkworker "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"go.uber.org/zap"
+
+	"github.com/redrivehq/redrive/activities"
+	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/redaction"
+	"github.com/redrivehq/redrive/workflows"
+)
+
+// Worker polls the task queues of one process.
+type Worker struct {
+	client   *Client
+	options  Options
+	policies job.Policies
+	boundary *activities.Boundary
+	pollers  []poller
+}
+
+type poller struct {
+	queue  string
+	worker sdkworker.Worker
+}
+
+// New prepares a worker; nothing is polled before Run. Errors wrap ErrInvalidOptions or name the policy at fault.
+func New(c *Client, options Options) (*Worker, error) {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	redactor, err := redaction.Compile(redaction.Policy{})
+	if err != nil {
+		return nil, err
+	}
+	w := &Worker{client: c, options: options, boundary: activities.NewBoundary(redactor)}
+	if options.Policies != nil {
+		if w.policies, err = options.policies(); err != nil {
+			return nil, err
+		}
+		if err := w.addStore(); err != nil {
+			return nil, err
+		}
+		w.addWorkflows()
+	}
+	for _, t := range options.Handlers.Types() {
+		w.addLane(t)
+	}
+	return w, nil
+}
+
+// Queues returns the task queues this worker polls.
+func (w *Worker) Queues() []string {
+	queues := make([]string, 0, len(w.pollers))
+	for _, p := range w.pollers {
+		queues = append(queues, p.queue)
+	}
+	return queues
+}
+
+// sdkOptions are common to all queues. Eager activities are off: they bypass queue limits and priorities. The
+// heartbeat throttle is short, because the default (0.8 of the lease) loses the lease with one lost call.
+func (w *Worker) sdkOptions() sdkworker.Options {
+	return sdkworker.Options{
+		Identity:                                w.options.Identity,
+		WorkerStopTimeout:                       w.options.Drain,
+		DisableEagerActivities:                  true,
+		DefaultHeartbeatThrottleInterval:        time.Second,
+		MaxHeartbeatThrottleInterval:            time.Second,
+		MaxConcurrentActivityExecutionSize:      w.options.MaxConcurrent,
+		Interceptors:                            []interceptor.WorkerInterceptor{w.boundary},
+		DisableRegistrationAliasing:             true,
+		MaxConcurrentWorkflowTaskPollers:        4,
+		MaxConcurrentActivityTaskPollers:        2,
+		MaxConcurrentLocalActivityExecutionSize: 2,
+	}
+}
+
+func (w *Worker) add(queue string, options sdkworker.Options) sdkworker.Worker {
+	added := sdkworker.New(w.client.Client, queue, options)
+	w.pollers = append(w.pollers, poller{queue: queue, worker: added})
+	return added
+}
+
+func (w *Worker) addWorkflows() {
+	story := workflows.New(w.policies)
+	added := w.add(job.QueueWorkflows, w.sdkOptions())
+	added.RegisterWorkflowWithOptions(story.Job, workflow.RegisterOptions{Name: job.WorkflowJob})
+	added.RegisterWorkflowWithOptions(story.Replay, workflow.RegisterOptions{Name: job.WorkflowReplay})
+}
+
+func (w *Worker) addStore() error {
+	letters, err := activities.NewDeadLetters(activities.DeadLettersOptions{
+		Client: w.client.Client, DataConverter: w.client.dataConverter, Store: w.options.Store, Vault: w.options.Vault,
+		Policies: w.policies, Registry: w.options.Handlers, Logger: w.options.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	options := w.sdkOptions()
+	options.DisableWorkflowWorker = true
+	added := w.add(job.QueueStore, options)
+	for name, function := range map[string]any{
+		job.ActivityRecordDeath: letters.RecordDeath,
+		job.ActivityLoadParked:  letters.LoadParked,
+		job.ActivitySaveRequest: letters.SaveRequest,
+		job.ActivitySaveReplay:  letters.SaveReplay,
+		job.ActivityDescribeJob: letters.DescribeJob,
+	} {
+		added.RegisterActivityWithOptions(function, activity.RegisterOptions{Name: name})
+	}
+	return nil
+}
+
+func (w *Worker) addLane(t job.Type) {
+	runner, _ := w.options.Handlers.Runner(t, activities.RunnerOptions{
+		Version: w.options.HandlerVersion, Worker: w.options.Identity,
+		Payloads: w.options.Payloads, Logger: w.options.Logger,
+	})
+	options := w.sdkOptions()
+	options.DisableWorkflowWorker = true
+	w.add(t.Lane(), options).RegisterActivityWithOptions(runner.Run, activity.RegisterOptions{Name: string(t)})
+	options.MaxConcurrentActivityTaskPollers = 1
+	probe := activities.Probe{Version: w.options.HandlerVersion}
+	w.add(t.ControlQueue(), options).RegisterActivityWithOptions(
+		probe.Handler, activity.RegisterOptions{Name: job.ActivityProbeHandler})
+}
+
+// Run polls until ctx ends or a poller fails, then drains: no new work, and running handlers get the drain time. What
+// does not finish is handed back, uncounted.
+func (w *Worker) Run(ctx context.Context) error {
+	if err := w.Start(ctx); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	w.Stop()
+	return nil
+}
+
+// Start begins to poll. When a queue cannot be polled, the others are stopped and the error names it.
+func (w *Worker) Start(ctx context.Context) error {
+	if w.options.Policies != nil {
+		w.warnRetention(ctx)
+	}
+	for i, p := range w.pollers {
+		if err := p.worker.Start(); err != nil {
+			stopAll(w.pollers[:i])
+			return fmt.Errorf("poll %s: %w", p.queue, err)
+		}
+	}
+	w.options.Logger.Info("worker polling", zap.Strings("queues", w.Queues()),
+		zap.String("handler_version", w.options.HandlerVersion), zap.String("identity", w.options.Identity))
+	return nil
+}
+
+// Stop drains all queues at once and returns when they are quiet.
+func (w *Worker) Stop() { stopAll(w.pollers) }
+
+func stopAll(pollers []poller) {
+	var all sync.WaitGroup
+	for _, p := range pollers {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			p.worker.Stop()
+		}()
+	}
+	all.Wait()
+}

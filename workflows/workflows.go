@@ -1,0 +1,47 @@
+package workflows
+
+import (
+	"encoding/json"
+	"time"
+
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/redrivehq/redrive/job"
+)
+
+// Workflows are registered with a worker that holds the complete policy set.
+type Workflows struct {
+	policies job.Policies
+}
+
+// New returns the workflows for a policy set.
+func New(policies job.Policies) *Workflows { return &Workflows{policies: policies} }
+
+// Priorities within the task queues, 1 first: what an operator waits for goes before what a crowd of jobs waits for.
+const (
+	priorityOperator = 2
+	priorityRecord   = 2
+	priorityReplay   = 4
+)
+
+// storeOptions are for activities on the store's queue: they are retried until the store is there again.
+func storeOptions(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           job.QueueStore,
+		StartToCloseTimeout: 30 * time.Second,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 500 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second,
+		},
+		Priority: temporal.Priority{PriorityKey: priorityRecord},
+	})
+}
+
+// inputBytes returns the bytes a client sent, whatever its encoding says; none or null is empty.
+func inputBytes(raw converter.RawValue) json.RawMessage {
+	if raw.Payload() == nil {
+		return nil
+	}
+	return raw.Payload().GetData()
+}
