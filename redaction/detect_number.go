@@ -12,11 +12,8 @@ func findCards(_ *Redactor, text string, add func(start, end int, rule string)) 
 			continue
 		}
 		groups := digitGroups(text, i)
-		end := groups[len(groups)-1].end
-		if !insideID(text, i, end) {
-			addCards(text, groups, add)
-		}
-		i = end
+		addCards(text, groups, add)
+		i = groups[len(groups)-1].end
 	}
 }
 
@@ -52,8 +49,8 @@ func addCards(text string, groups []span, add func(start, end int, rule string))
 				break
 			}
 			size += copy(digits[size:], group)
-			if size >= 13 && isCard(string(digits[:size])) {
-				add(start, groups[last].end, "card-number")
+			if end := groups[last].end; size >= 13 && isCard(string(digits[:size])) && !insideID(text, start, end) {
+				add(start, end, "card-number")
 				first = last
 				break
 			}

@@ -85,7 +85,11 @@ func nameBefore(text string, i int) string {
 	for start > low && isNameByte(text[start-1]) {
 		start--
 	}
-	return text[start:end]
+	name := text[start:end]
+	if closed := strings.LastIndexByte(name, ']'); closed >= 0 && strings.IndexByte(name, '[') < 0 {
+		return name[closed+1:] // what stands before it ends a placeholder or a list
+	}
+	return name
 }
 
 func isNameByte(c byte) bool {

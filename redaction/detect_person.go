@@ -5,11 +5,20 @@ import (
 )
 
 // findEmails finds addresses around each @, also as %40. The last label must be letters, which spares pkg@1.2.3; file
-// names such as icon@2x.png and the user of git@host: stay.
+// names such as icon@2x.png and the user of git@host: stay. In a URL, what stands before the host is userinfo.
 func findEmails(_ *Redactor, text string, add func(start, end int, rule string)) {
 	low := 0 // nothing before it belongs to this address
+	authority := false
 	for i := 0; i < len(text); i++ {
 		size := 1
+		switch {
+		case strings.HasPrefix(text[i:], "://"):
+			authority = true
+			i += 2
+			continue
+		case isSpace(text[i]) || strings.IndexByte("/?#\"<>`", text[i]) >= 0:
+			authority = false
+		}
 		if strings.HasPrefix(text[i:], "%40") {
 			size = len("%40")
 		} else if text[i] != '@' {
@@ -20,7 +29,7 @@ func findEmails(_ *Redactor, text string, add func(start, end int, rule string))
 			start--
 		}
 		end := domainEnd(text, i+size)
-		if start < i && end > 0 && !isGit(text[start:i], text, end) {
+		if start < i && end > 0 && !authority && !isGit(text[start:i], text, end) {
 			add(start, end, "email")
 		}
 		low = i + size

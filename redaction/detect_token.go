@@ -84,9 +84,10 @@ func tokenRules() []string {
 // findTokens looks for prefixes at every position, inside words too: \b would miss an id that is glued to a word. The
 // span goes on to the end of the run, so that no tail is left of a longer token than expected.
 func findTokens(_ *Redactor, text string, add func(start, end int, rule string)) {
+	scan := tokenScan{text: text, dots: cursor{what: "."}}
 	for i := 0; i < len(text); i++ {
 		for _, shape := range tokensByByte[text[i]] {
-			if end := shape.end(text, i); end > 0 {
+			if end := scan.end(shape, i); end > 0 {
 				add(i, end, shape.rule)
 				i = end - 1
 				break
@@ -95,8 +96,17 @@ func findTokens(_ *Redactor, text string, add func(start, end int, rule string))
 	}
 }
 
-// end returns the end of the token that starts at text[i], or 0.
-func (shape tokenShape) end(text string, i int) int {
+// tokenScan remembers what lies ahead, so that a run that starts like a token many times is read once.
+type tokenScan struct {
+	text   string
+	dots   cursor
+	run    int // where the current run of token bytes ends
+	digits int // the next digit
+}
+
+// end returns the end of the token of a shape that starts at i, or 0.
+func (scan *tokenScan) end(shape tokenShape, i int) int {
+	text := scan.text
 	if !strings.HasPrefix(text[i:], shape.prefix) || (shape.bounded && i > 0 && isAlnum(text[i-1])) {
 		return 0
 	}
@@ -106,17 +116,19 @@ func (shape tokenShape) end(text string, i int) int {
 			return 0
 		}
 	}
-	end := from + shape.tail
-	for end < len(text) && isTokenByte(text[end]) {
-		end++
+	for scan.run = max(scan.run, from); scan.run < len(text) && isTokenByte(text[scan.run]); {
+		scan.run++
 	}
-	if shape.rule == "jwt" && strings.IndexByte(text[from:end], '.') < 0 {
+	for scan.digits = max(scan.digits, from); scan.digits < len(text) && !isDigit(text[scan.digits]); {
+		scan.digits++
+	}
+	switch {
+	case shape.rule == "jwt" && scan.dots.next(text, from) >= scan.run:
+		return 0
+	case shape.bounded && scan.digits >= scan.run: // a word
 		return 0
 	}
-	if shape.bounded && strings.IndexAny(text[from:end], "0123456789") < 0 {
-		return 0
-	}
-	return trimDots(text, from, end)
+	return trimDots(text, from, scan.run)
 }
 
 func (shape tokenShape) allows(c byte) bool {

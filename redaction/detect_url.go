@@ -56,8 +56,8 @@ func isMasked(r *Redactor, userinfo string) bool {
 	if userinfo == "git" || r.placeholderEnd(userinfo, 0) == len(userinfo) {
 		return true
 	}
-	_, password, found := strings.Cut(userinfo, ":")
-	return found && isMask(password)
+	user, password, found := strings.Cut(userinfo, ":")
+	return found && isMask(password) && !strings.Contains(user, "@")
 }
 
 // isMask is true for values that others masked already (****, xxxxx, %2A%2A) and for words that stand for no value.

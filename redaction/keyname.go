@@ -70,23 +70,24 @@ func (k *keyRules) match(name string) keyMatch {
 		return keyMatch{}
 	}
 	words := splitKey(name)
-	found := keyMatch{rule: k.find(words), level: sensitive}
-	if found.rule == "" {
+	rule, start, end := k.find(words)
+	if rule == "" {
 		return keyMatch{}
 	}
+	found := keyMatch{rule: rule, level: sensitive}
 	last := words[len(words)-1]
 	found.plural = last == "tokens"
 	switch {
-	case harmlessTails[last]:
+	case end < len(words) && harmlessTails[last]:
 		found.level = described
-	case harmlessHeads[words[0]], found.plural && len(words) > 1 && tokenCounters[words[len(words)-2]]:
+	case start > 0 && harmlessHeads[words[0]], found.plural && len(words) > 1 && tokenCounters[words[len(words)-2]]:
 		found.level = counted
 	}
 	return found
 }
 
-// find returns the rule of the first preset among the words, longer ones first.
-func (k *keyRules) find(words []string) string {
+// find returns the rule of the first preset among the words, longer ones first, and which words those are.
+func (k *keyRules) find(words []string) (rule string, start, end int) {
 	for size := min(3, len(words)); size > 0; size-- {
 		for i := 0; i+size <= len(words); i++ {
 			part := words[i]
@@ -98,16 +99,16 @@ func (k *keyRules) find(words []string) string {
 				word, ok = k.words[singular(part)]
 			}
 			if ok && word.fits(words, i+size, size) {
-				return word.rule
+				return word.rule, i, i + size
 			}
 		}
 	}
-	for _, word := range words {
+	for i, word := range words {
 		if rule := squashedRule(word); rule != "" {
-			return rule
+			return rule, i, i + 1
 		}
 	}
-	return ""
+	return "", 0, 0
 }
 
 // splitKey cuts a key name into lower-case words at case changes, digits and everything that is no letter.

@@ -113,8 +113,9 @@ func textSpellings(value string, number bool) []string {
 	if err != nil {
 		html = []byte(`""`)
 	}
+	inHTML := unquoted(string(html))
 	spellings := []string{
-		value, inJSON, string(html[1 : len(html)-1]), escaped(inJSON),
+		value, inJSON, inHTML, escaped(inJSON), escaped(inHTML),
 		unquoted(strconv.Quote(value)), unquoted(strconv.QuoteToASCII(value)),
 		url.QueryEscape(value), url.PathEscape(value), hex.EncodeToString([]byte(value)),
 	}
