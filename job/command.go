@@ -18,4 +18,3 @@ func ReplayCommand(namespace string, id KeyID) string {
 }
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-

@@ -95,6 +95,19 @@ func (p *Parked) Decided(requestID string) (Decision, bool) {
 	return Decision{}, false
 }
 
+// NameRequest names a request that came without an id: the same content before the same number of finished replays is
+// the same request. One that was refused may be asked again, and is then another: time or a deploy may have mended
+// what was in the way.
+func (p *Parked) NameRequest(kind RequestKind, raw []byte) string {
+	for n := 0; ; n++ {
+		name := derivedRequestID(kind, raw, p.Finished, n)
+		earlier, decided := p.Decided(name)
+		if !decided || earlier.Accepted {
+			return name
+		}
+	}
+}
+
 // Remember adds a decision and forgets the oldest.
 func (p *Parked) Remember(d Decision) {
 	p.Decisions = append(p.Decisions, d)

@@ -97,10 +97,10 @@ func (r Request) clipped() Request {
 	return r
 }
 
-// DerivedRequestID names a request that came without an id: the same content before the same number of finished
-// replays is the same request, so that a command pasted twice acts once, and again after an outcome.
-func DerivedRequestID(kind RequestKind, raw []byte, finished int) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", kind, finished, raw))
+// derivedRequestID is a name for a request by content, so that a command pasted twice acts once, and again after an
+// outcome.
+func derivedRequestID(kind RequestKind, raw []byte, finished, refused int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%d\x00%s", kind, finished, refused, raw))
 	return "auto-" + hex.EncodeToString(sum[:8])
 }
 

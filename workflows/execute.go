@@ -151,7 +151,7 @@ const (
 // collide settles a replay whose workflow ID was taken by a run that a producer started.
 func (r *replayRun) collide(record job.ReplayRecord) {
 	for try := 0; try < collisionTries; try++ {
-		status, err := r.describe(record)
+		status, err := r.describe(r.ctx, record)
 		if err != nil {
 			r.fail(err)
 			return
@@ -182,11 +182,12 @@ func (r *replayRun) refuse(record job.ReplayRecord, code job.RefusalCode, detail
 	r.fail(r.show())
 }
 
-func (r *replayRun) describe(record job.ReplayRecord) (job.RunStatus, error) {
+// describe takes the context of the coroutine that waits.
+func (r *replayRun) describe(ctx workflow.Context, record job.ReplayRecord) (job.RunStatus, error) {
 	var status job.RunStatus
-	err := workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivityDescribeJob, job.RunQuery{
+	err := workflow.ExecuteActivity(storeOptions(ctx), job.ActivityDescribeJob, job.RunQuery{
 		DeadLetterID: r.parked.DeadLetterID, ID: r.parked.ID, Replay: record.Number,
-	}).Get(r.ctx, &status)
+	}).Get(ctx, &status)
 	return status, err
 }
 
@@ -198,7 +199,7 @@ func (r *replayRun) follow(record job.ReplayRecord) {
 	future, done := workflow.NewFuture(r.ctx)
 	workflow.Go(r.ctx, func(ctx workflow.Context) {
 		for {
-			status, err := r.describe(record)
+			status, err := r.describe(ctx, record)
 			if err != nil || !status.Running {
 				done.Set(status, err)
 				return

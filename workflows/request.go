@@ -13,7 +13,7 @@ import (
 func (r *replayRun) handle(in incoming) {
 	request, complaint := job.ParseRequest(in.kind, in.raw)
 	if request.RequestID == "" {
-		request.RequestID = job.DerivedRequestID(in.kind, in.raw, r.parked.Finished)
+		request.RequestID = r.parked.NameRequest(in.kind, in.raw)
 	}
 	decision, repeated := r.parked.Decided(request.RequestID)
 	if !repeated {
