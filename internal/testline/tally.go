@@ -123,8 +123,11 @@ func counts(passed, failed, skipped int) string {
 
 // report prints what a reader needs at the end, and returns the number of failures.
 func (t *tally) report(empty string) int {
-	t.section("skipped", t.skipped)
-	t.section("FAILED", t.failed)
+	for _, o := range t.skipped {
+		reason := strings.Join(slices.DeleteFunc(slices.Clone(o.output), isVerdict), "")
+		fmt.Fprintf(t.out, "skipped: %s: %s\n", o.name, strings.Join(strings.Fields(reason), " "))
+	}
+	t.explain(t.failed)
 	if empty != "" && t.passed+len(t.failed)+len(t.skipped) == 0 {
 		fmt.Fprintln(t.out, empty)
 	}
@@ -135,9 +138,9 @@ func (t *tally) report(empty string) int {
 // maxLines bounds one test's output in the report; the end is kept, where a failure says what it wanted.
 const maxLines = 200
 
-func (t *tally) section(title string, outcomes []outcome) {
-	for _, o := range outcomes {
-		fmt.Fprintf(t.out, "\n--- %s: %s\n", title, o.name)
+func (t *tally) explain(failed []outcome) {
+	for _, o := range failed {
+		fmt.Fprintf(t.out, "\n--- FAILED: %s\n", o.name)
 		lines := strings.SplitAfter(strings.Join(o.output, ""), "\n")
 		if extra := len(lines) - maxLines; extra > 0 {
 			fmt.Fprintf(t.out, "    … %d lines left out\n", extra)
@@ -149,7 +152,7 @@ func (t *tally) section(title string, outcomes []outcome) {
 			}
 		}
 	}
-	if len(outcomes) > 0 {
+	if len(failed) > 0 {
 		fmt.Fprintln(t.out)
 	}
 }

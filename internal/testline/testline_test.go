@@ -134,7 +134,7 @@ func TestLongOutputKeepsItsEnd(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	tally := newTally(&out)
-	tally.section("FAILED", []outcome{{name: "x", output: []string{strings.Repeat("noise\n", 1000), "the end\n"}}})
+	tally.explain([]outcome{{name: "x", output: []string{strings.Repeat("noise\n", 1000), "the end\n"}}})
 	require.Contains(t, out.String(), "the end")
 	require.Less(t, strings.Count(out.String(), "\n"), maxLines+10)
 }
