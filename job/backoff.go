@@ -1,7 +1,6 @@
 package job
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -25,11 +24,11 @@ func (b Backoff) WithDefaults() Backoff {
 	return b
 }
 
-// Validate refuses a base that is not positive or above the cap; the error wraps ErrInvalidPolicy.
+// Validate refuses a base that is not positive or above the cap; the error is a *PolicyError.
 func (b Backoff) Validate() error {
 	b = b.WithDefaults()
 	if b.Base < time.Millisecond || b.Cap < b.Base {
-		return fmt.Errorf("%w: backoff base %s and cap %s: base is at least 1ms and not above cap", ErrInvalidPolicy, b.Base, b.Cap)
+		return refusePolicy([]string{"backoff.base", "backoff.cap"}, "backoff base %s and cap %s: base is at least 1ms and not above cap", b.Base, b.Cap)
 	}
 	return nil
 }

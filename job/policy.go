@@ -11,6 +11,23 @@ import (
 // ErrInvalidPolicy is wrapped by every refusal of a policy.
 var ErrInvalidPolicy = errors.New("invalid policy")
 
+// PolicyError is the refusal of a policy. Fields are the settings it is about, as they are written in YAML, so that a
+// reader of a file can point at the line; Reason states the numbers.
+type PolicyError struct {
+	Fields []string
+	Reason string
+}
+
+// Error returns the reason.
+func (e *PolicyError) Error() string { return ErrInvalidPolicy.Error() + ": " + e.Reason }
+
+// Unwrap returns ErrInvalidPolicy.
+func (e *PolicyError) Unwrap() error { return ErrInvalidPolicy }
+
+func refusePolicy(fields []string, format string, args ...any) error {
+	return &PolicyError{Fields: fields, Reason: fmt.Sprintf(format, args...)}
+}
+
 // Policy says how jobs of one type are leased, retried, dead-lettered and replayed. Zero fields take the default that
 // each field's comment names. Durations in YAML are Go's: 30s, 15m, 720h.
 type Policy struct {
@@ -90,28 +107,28 @@ func orInt(n *int, fallback int) {
 const MinLease = time.Second
 
 // Validate refuses numbers that are out of range or contradict each other. Call it after WithDefaults.
-// The error wraps ErrInvalidPolicy and states the numbers.
+// The error is a *PolicyError that states the numbers.
 func (p Policy) Validate() error {
 	p = p.WithDefaults()
 	switch {
 	case p.Lease < MinLease:
-		return fmt.Errorf("%w: lease %s is below %s, the shortest that survives two lost heartbeats", ErrInvalidPolicy, p.Lease, MinLease)
+		return refusePolicy([]string{"lease"}, "lease %s is below %s, the shortest that survives two lost heartbeats", p.Lease, MinLease)
 	case p.Timeout < p.Lease:
-		return fmt.Errorf("%w: timeout %s is shorter than lease %s", ErrInvalidPolicy, p.Timeout, p.Lease)
+		return refusePolicy([]string{"timeout", "lease"}, "timeout %s is shorter than lease %s", p.Timeout, p.Lease)
 	case p.Deadline < p.Timeout:
-		return fmt.Errorf("%w: deadline %s is shorter than timeout %s of one attempt", ErrInvalidPolicy, p.Deadline, p.Timeout)
+		return refusePolicy([]string{"deadline", "timeout"}, "deadline %s is shorter than timeout %s of one attempt", p.Deadline, p.Timeout)
 	case p.MaxAttempts < 1 || p.MaxAttempts > 1000:
-		return fmt.Errorf("%w: max_attempts is %d, allowed are 1 to 1000", ErrInvalidPolicy, p.MaxAttempts)
+		return refusePolicy([]string{"max_attempts"}, "max_attempts is %d, allowed are 1 to 1000", p.MaxAttempts)
 	case p.Throttle.MaxAge < 0:
-		return fmt.Errorf("%w: throttle.max_age is %s, it must not be negative", ErrInvalidPolicy, p.Throttle.MaxAge)
+		return refusePolicy([]string{"throttle.max_age"}, "throttle.max_age is %s, it must not be negative", p.Throttle.MaxAge)
 	case p.Replay.Max < 1 || p.Replay.Max > 100:
-		return fmt.Errorf("%w: replay.max is %d, allowed are 1 to 100", ErrInvalidPolicy, p.Replay.Max)
+		return refusePolicy([]string{"replay.max"}, "replay.max is %d, allowed are 1 to 100", p.Replay.Max)
 	case p.Replay.MinWait < 0 || p.Replay.MaxWait < p.Replay.MinWait:
-		return fmt.Errorf("%w: replay.max_wait %s is shorter than replay.min_wait %s", ErrInvalidPolicy, p.Replay.MaxWait, p.Replay.MinWait)
+		return refusePolicy([]string{"replay.max_wait", "replay.min_wait"}, "replay.max_wait %s is shorter than replay.min_wait %s", p.Replay.MaxWait, p.Replay.MinWait)
 	case p.Retention < 0 || p.KeyTTL < 0:
-		return fmt.Errorf("%w: retention %s and key_ttl %s must not be negative", ErrInvalidPolicy, p.Retention, p.KeyTTL)
+		return refusePolicy([]string{"retention", "key_ttl"}, "retention %s and key_ttl %s must not be negative", p.Retention, p.KeyTTL)
 	case p.Priority < 1 || p.Priority > 5:
-		return fmt.Errorf("%w: priority is %d, allowed are 1 (first) to 5", ErrInvalidPolicy, p.Priority)
+		return refusePolicy([]string{"priority"}, "priority is %d, allowed are 1 (first) to 5", p.Priority)
 	}
 	return p.Backoff.Validate()
 }
