@@ -1,0 +1,39 @@
+package integration_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/redrivehq/redrive/testsuite"
+)
+
+// shared is the server of this test process. It is set before any test runs and not changed afterwards.
+var shared *testsuite.Server
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		os.Exit(m.Run())
+	}
+	os.Exit(runWithServer(m))
+}
+
+func runWithServer(m *testing.M) int {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	server, err := testsuite.StartServer(ctx, testsuite.ServerOptions{
+		Reuse: os.Getenv("REDRIVE_TEST_TEMPORAL"), NoUI: true,
+		DynamicConfig: map[string]string{"history.workflowIdReuseMinimalInterval": "0s"},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer server.Close() //nolint:errcheck // the process ends, and the server with it
+	shared = server
+	return m.Run()
+}

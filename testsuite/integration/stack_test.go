@@ -1,0 +1,246 @@
+package integration_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+	_ "modernc.org/sqlite"
+
+	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/replay"
+	"github.com/redrivehq/redrive/starter"
+	"github.com/redrivehq/redrive/store"
+	"github.com/redrivehq/redrive/store/postgres"
+	"github.com/redrivehq/redrive/store/sqlite"
+	"github.com/redrivehq/redrive/testsuite"
+	"github.com/redrivehq/redrive/testsuite/pg"
+	"github.com/redrivehq/redrive/vault"
+	"github.com/redrivehq/redrive/worker"
+)
+
+// patience bounds every wait of these tests.
+const patience = 60 * time.Second
+
+// stack is a namespace with a store, a vault and clients of its own.
+type stack struct {
+	t         *testing.T
+	namespace string
+	store     *store.DB
+	vault     *vault.Vault
+	client    *worker.Client
+	starter   *starter.Client
+	replay    *replay.Client
+	policies  job.Policies
+	beats     atomic.Int64 // heartbeats that any client of this stack sent
+}
+
+// quick is a policy for tests: short leases, short backoff, a minimum wait that a test can wait for.
+func quick() job.Policy {
+	return job.Policy{
+		Lease: 3 * time.Second, Timeout: 20 * time.Second, Deadline: time.Minute, MaxAttempts: 3,
+		Backoff: job.Backoff{Base: 50 * time.Millisecond, Cap: 200 * time.Millisecond},
+		Replay:  job.ReplayPolicy{Max: 3, MinWait: 2 * time.Second, MaxWait: time.Minute},
+	}
+}
+
+func newStack(t *testing.T, open func(*testing.T) *store.DB) *stack {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the embedded Temporal: run `make test`")
+	}
+	ctx := t.Context()
+	space, err := testsuite.StartServer(ctx, testsuite.ServerOptions{Reuse: shared.Address})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = space.Close() }) // deleting the namespace is a courtesy to a reused server
+	s := &stack{t: t, namespace: space.Namespace, policies: job.Policies{Default: quick()}}
+	s.client, err = worker.Dial(ctx, client.Options{
+		HostPort: shared.Address, Namespace: space.Namespace,
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(s.count)}},
+		Logger:            quiet{},
+	})
+	require.NoError(t, err)
+	t.Cleanup(s.client.Close)
+	s.store = open(t)
+	require.NoError(t, s.store.Migrate(ctx))
+	keys, err := vault.GenerateKeyset()
+	require.NoError(t, err)
+	s.vault = vault.New(keys, s.store)
+	s.starter = starter.New(s.client, starter.Options{})
+	s.replay = replay.New(s.client, s.store)
+	return s
+}
+
+func (s *stack) count(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if _, ok := req.(*workflowservice.RecordActivityTaskHeartbeatRequest); ok {
+		s.beats.Add(1)
+	}
+	return invoke(ctx, method, req, reply, cc, opts...)
+}
+
+// quiet drops the SDK's log.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}
+
+func openSQLite(t *testing.T) *store.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", sqlite.DSN(filepath.Join(t.TempDir(), "redrive.db")))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return sqlite.New(db)
+}
+
+func openPostgres(t *testing.T) *store.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", pg.ForTest(t))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return postgres.New(db)
+}
+
+// onBothStores runs a test on SQLite and on Postgres.
+func onBothStores(t *testing.T, test func(*testing.T, *stack)) {
+	t.Helper()
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) *store.DB{"SQLite": openSQLite, "Postgres": openPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newStack(t, open))
+		})
+	}
+}
+
+// handlers returns a registry with one handler for type t.
+func handlers[P any](t *testing.T, jobType job.Type, handle job.Handler[P]) *worker.Handlers {
+	t.Helper()
+	h := new(worker.Handlers)
+	require.NoError(t, worker.Register(h, job.Definition{Type: jobType, Effects: job.EffectsNone, Owner: "tests", Policy: quick()}, handle))
+	return h
+}
+
+// work starts a worker that polls everything, until the test ends or stop is called.
+func (s *stack) work(version string, h *worker.Handlers) (stop func()) {
+	s.t.Helper()
+	return s.start(worker.Options{
+		Handlers: h, HandlerVersion: version, Policies: &s.policies, Store: s.store, Vault: s.vault, Drain: time.Second,
+	})
+}
+
+// lane starts a worker that only runs handlers.
+func (s *stack) lane(version string, h *worker.Handlers) (stop func()) {
+	s.t.Helper()
+	return s.start(worker.Options{Handlers: h, HandlerVersion: version, Payloads: s.vault, Drain: time.Second})
+}
+
+func (s *stack) start(options worker.Options) (stop func()) {
+	s.t.Helper()
+	w, err := worker.New(s.client, options)
+	require.NoError(s.t, err)
+	require.NoError(s.t, w.Start(s.t.Context()))
+	var stopped atomic.Bool
+	stop = func() {
+		if stopped.CompareAndSwap(false, true) {
+			w.Stop()
+		}
+	}
+	s.t.Cleanup(stop)
+	return stop
+}
+
+func (s *stack) enqueue(t job.Type, key job.Key, payload any) starter.Enqueued {
+	s.t.Helper()
+	enqueued, err := starter.Enqueue(s.t.Context(), s.starter, t, key, payload, starter.EnqueueOptions{})
+	require.NoError(s.t, err)
+	return enqueued
+}
+
+// wait returns a job's result or error.
+func (s *stack) wait(id job.KeyID) (json.RawMessage, error) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	return s.starter.Wait(ctx, id)
+}
+
+// parked waits until a job is dead-lettered and its Replay answers, and returns the record.
+func (s *stack) parked(id job.KeyID) job.DeadLetter {
+	s.t.Helper()
+	_, err := s.wait(id)
+	var dead *starter.DeadLetteredError
+	require.ErrorAs(s.t, err, &dead)
+	s.until("Replay of "+id.String()+" is parked", func() bool { return s.state(id).State == job.StateDeadLettered })
+	return s.letter(dead.DeadLetterID)
+}
+
+func (s *stack) letter(id job.DeadLetterID) job.DeadLetter {
+	s.t.Helper()
+	letter, err := s.store.DeadLetter(s.t.Context(), id)
+	require.NoError(s.t, err)
+	return letter
+}
+
+// state queries the Replay workflow; one that does not answer has no state.
+func (s *stack) state(id job.KeyID) job.Parked {
+	s.t.Helper()
+	var parked job.Parked
+	value, err := s.client.QueryWorkflow(s.t.Context(), id.ReplayWorkflowID(), "", job.QueryState)
+	if err != nil {
+		return parked
+	}
+	require.NoError(s.t, value.Get(&parked))
+	return parked
+}
+
+// ask sends a replay request and returns the decision.
+func (s *stack) ask(id job.DeadLetterID, r job.Request) job.Decision {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	requestID, err := s.replay.Send(ctx, id, job.RequestReplay, r)
+	require.NoError(s.t, err)
+	decision, err := s.replay.Await(ctx, id, job.RequestReplay, requestID)
+	require.NoError(s.t, err)
+	return decision
+}
+
+func (s *stack) outcome(id job.DeadLetterID, number int) job.ReplayRecord {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	record, err := s.replay.AwaitOutcome(ctx, id, number)
+	require.NoError(s.t, err)
+	return record
+}
+
+func (s *stack) until(what string, done func() bool) {
+	s.t.Helper()
+	require.Eventually(s.t, done, patience, 50*time.Millisecond, what)
+}
+
+// history returns all events of a workflow's run.
+func (s *stack) history(workflowID, runID string) []*historypb.HistoryEvent {
+	s.t.Helper()
+	var events []*historypb.HistoryEvent
+	iterator := s.client.GetWorkflowHistory(s.t.Context(), workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for iterator.HasNext() {
+		event, err := iterator.Next()
+		require.NoError(s.t, err)
+		events = append(events, event)
+	}
+	return events
+}
