@@ -39,8 +39,31 @@ var detectors = []detector{
 	{rules: []string{"db-detail"}, needs: hasParen, find: findDetails},
 }
 
+// maxPasses bounds how often a string, or a document, is looked at again after something was cut out of it.
+const maxPasses = 4
+
 // detect runs every detector over a decoded string and returns what to cut, merged and in order.
 func (r *Redactor) detect(s string) []span {
+	return r.settle(s, r.detectOnce(s))
+}
+
+// settle looks again at what is left when spans are cut: a@b.example4111… is an address only once the card is gone. A
+// string that does not come to rest goes whole.
+func (r *Redactor) settle(s string, spans []span) []span {
+	for range maxPasses {
+		if len(spans) == 0 {
+			return nil
+		}
+		more := r.detectOnce(splice(s, spans))
+		if len(more) == 0 {
+			return spans
+		}
+		spans = merge(append(unsplice(more, spans), spans...), r.placeholders(s))
+	}
+	return []span{{start: 0, end: len(s), rule: spans[0].rule}}
+}
+
+func (r *Redactor) detectOnce(s string) []span {
 	if len(s) < minTaint {
 		return nil
 	}

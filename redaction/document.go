@@ -34,7 +34,8 @@ type leaf struct {
 	object     int    // of a key: which object it belongs to
 	suffix     string // of a key: what keeps it unique
 	text       string // decoded
-	rewritten  bool   // text is nested JSON that was redacted already
+	nested     bool   // text is JSON whose inside was redacted already
+	rewritten  bool   // and something went
 	rule       string // of a field
 	spans      []span // in text
 }
@@ -106,7 +107,7 @@ func (w *walk) value(at context, key keyMatch) error {
 	}
 	kind := w.dec.PeekKind()
 	start := w.next()
-	entered := at.field == "" // this node may open a field
+	entered := at.field == "" && !w.isPlaceholder(start) // this node may open a field
 	if entered {
 		at.field, at.described = w.decide(at, key, kind)
 	}
@@ -123,6 +124,15 @@ func (w *walk) value(at context, key keyMatch) error {
 		w.doc.leaves = append(w.doc.leaves, leaf{kind: fieldLeaf, start: start, end: int(w.dec.InputOffset()), rule: at.field})
 	}
 	return err
+}
+
+// isPlaceholder is true for a value that an earlier redaction replaced; it keeps the rule it had then.
+func (w *walk) isPlaceholder(start int) bool {
+	if !strings.HasPrefix(w.doc.raw[start:], `"`+placeholderHead) {
+		return false
+	}
+	end := w.r.placeholderEnd(w.doc.raw, start+1)
+	return end > 0 && strings.HasPrefix(w.doc.raw[end:], `"`)
 }
 
 // next is the offset of the next value: the decoder stands after the last token, before white space and punctuation.
@@ -173,10 +183,13 @@ func (w *walk) object(at context) error {
 		}
 		end := int(w.dec.InputOffset())
 		below := w.descend(at, &name, 0)
-		w.key(below, leaf{kind: keyLeaf, start: end - len(raw), end: end, object: object, text: name})
+		redacted := w.key(below, leaf{kind: keyLeaf, start: end - len(raw), end: end, object: object, text: name})
 		match := keyMatch{}
 		if at.field == "" {
 			match = w.record.matchKey(w.r, name)
+		}
+		if left := w.record.matchKey(w.r, redacted); at.field == "" && left.level > match.level {
+			match = left // what is left of the name reads more sensitive than the whole
 		}
 		if err := w.value(below, match); err != nil {
 			return err
@@ -221,14 +234,14 @@ func (w *walk) descend(at context, name *string, index int) context {
 }
 
 // key keeps a member name for the detectors. In allow-list mode a name that leads to nothing listed is data and goes;
-// inside a removed field it is tainted when it looks like more than a name.
-func (w *walk) key(below context, l leaf) {
+// inside a removed field it is tainted when it looks like more than a name. It returns what the name becomes.
+func (w *walk) key(below context, l leaf) string {
 	switch {
 	case below.field != "":
 		if len(l.text) >= 8 && (strings.ContainsAny(l.text, "0123456789") || len(w.r.detect(l.text)) > 0) {
 			w.record.find(below.field, l.text, false)
 		}
-		return
+		return l.text
 	case w.r.policy.Mode == AllowList && !below.listed && !w.leadsOn(below):
 		l.spans = []span{{start: 0, end: len(l.text), rule: ruleUnlisted}}
 	default:
@@ -236,6 +249,7 @@ func (w *walk) key(below context, l leaf) {
 		w.record.findSpans(l.text, l.spans, false)
 	}
 	w.doc.leaves = append(w.doc.leaves, l)
+	return splice(l.text, l.spans)
 }
 
 func (w *walk) leadsOn(below context) bool {
@@ -283,7 +297,7 @@ func (w *walk) str(at context, l leaf) error {
 		w.record.find(at.field, l.text, false)
 		return nil
 	case nested:
-		l.rewritten = rendered != l.text
+		l.nested, l.rewritten = true, rendered != l.text
 		l.text = rendered
 	case at.described != "" && !plainWord(l.text):
 		l.spans = []span{{start: 0, end: len(l.text), rule: at.described}}

@@ -139,3 +139,22 @@ func TestConcurrentUse(t *testing.T) {
 		require.Equal(t, "bad [redacted:key] and [redacted:password]", texts[i])
 	}
 }
+
+// TestRedactingTwice mixes what the rules look at with placeholders: the second pass must find nothing new.
+func TestRedactingTwice(t *testing.T) {
+	t.Parallel()
+	r := newRedactor(t, redaction.Policy{})
+	parts := []string{
+		"password", "=", ":", " ", "\"", "'", "\\", "\n", "[redacted:password]", "]", "{", "[", ",", "&", "?", "token", "://", "@", "a@b.example", "u:p@h",
+		"x", "4111 1111 1111 1111", "Bearer ", "q7Zk9xx", "Key (", ")=(", ")", "authorization", "_count", "--", "<", ">", "%40", "#2", ".", fakeGitHub, fakeAWS, "é", "7",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		soup := func(label string) string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 14).Draw(t, label), "")
+		}
+		text := r.Text(soup("text"), redaction.Taint{})
+		require.Equal(t, text, r.Text(text, redaction.Taint{}))
+		out := r.Payload([]byte(`{` + quote("a"+soup("key")) + `:` + quote(soup("value")) + `,"b":` + quote(soup("other")) + `}`))
+		require.Equal(t, string(out.JSON), string(r.Payload(out.JSON).JSON))
+	})
+}

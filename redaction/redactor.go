@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 const (
@@ -127,32 +128,48 @@ func (r *Redactor) Payload(raw []byte) (redacted Redacted) {
 	if r.policy.Mode == Withhold {
 		return withheld(ReasonPolicy)
 	}
+	if len(raw) > r.policy.MaxBytes {
+		return withheld(ReasonTooLarge)
+	}
 	rec := r.newRecord()
-	doc, err := r.read(raw, rec)
+	out, err := r.redact(string(raw), rec)
+	if err == nil {
+		err = r.verify(out, rec)
+	}
 	if err != nil {
-		return withheld(reasonOf(err))
-	}
-	if err := r.removeCopies(&doc, rec); err != nil {
-		return withheld(reasonOf(err))
-	}
-	out := doc.render(rec)
-	if err := r.verify(out, rec); err != nil {
 		return withheld(reasonOf(err))
 	}
 	return Redacted{JSON: []byte(out), Report: rec.report}
 }
 
-// read parses a payload within the policy's limits.
-func (r *Redactor) read(raw []byte, rec *record) (document, error) {
-	if len(raw) > r.policy.MaxBytes {
-		return document{}, stop(ReasonTooLarge)
+// redact applies all rules until nothing changes any more: what one removes may show another what was hidden behind it.
+// A document that does not come to rest is withheld.
+func (r *Redactor) redact(text string, rec *record) (string, error) {
+	for range maxPasses {
+		doc, err := r.parse(text, r.root(), 0, rec)
+		if err != nil {
+			return "", err
+		}
+		if err := r.removeCopies(&doc, rec); err != nil {
+			return "", err
+		}
+		out := doc.render(rec)
+		if out == text {
+			return out, nil
+		}
+		text = out
 	}
+	return "", stop(ReasonVerification)
+}
+
+// root is what the document's root inherits from the policy.
+func (r *Redactor) root() context {
 	root := context{deny: r.deny.root(), allow: r.allow.root()}
 	root.listed = r.allow.selected(root.allow)
 	if r.policy.Mode == Withhold { // every value is a removed one
 		root.field = ruleWithheld
 	}
-	return r.parse(string(raw), root, 0, rec)
+	return root
 }
 
 func reasonOf(err error) Reason {
@@ -175,19 +192,7 @@ func (r *Redactor) KeyRule(name string) (rule string, isSensitive bool) {
 
 // matchKey ignores placeholders in a name: [redacted:token] is no token.
 func (r *Redactor) matchKey(name string) keyMatch {
-	if found := r.placeholders(name); len(found) > 0 {
-		for i := range found {
-			found[i].rule = ""
-		}
-		rest := make([]byte, 0, len(name))
-		at := 0
-		for _, p := range found {
-			rest = append(rest, name[at:p.start]...)
-			at = p.end
-		}
-		name = string(append(rest, name[at:]...))
-	}
-	return r.keys.match(name)
+	return r.keys.match(strings.Join(r.between(name), " "))
 }
 
 // Detect says whether a detector finds a secret or personal data in s, and names the first one that does. It is what

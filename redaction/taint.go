@@ -32,10 +32,13 @@ func (r *Redactor) Taint(raw []byte) (taint Taint) {
 			taint = Taint{set: &taintSet{blind: true}}
 		}
 	}()
+	if len(raw) > r.policy.MaxBytes {
+		return Taint{set: &taintSet{blind: true}}
+	}
 	rec := r.newRecord()
-	doc, err := r.read(raw, rec)
+	doc, err := r.parse(string(raw), r.root(), 0, rec)
 	if err != nil {
-		if reason := reasonOf(err); reason == ReasonTooLarge || reason == ReasonTimeBudget {
+		if reasonOf(err) == ReasonTimeBudget {
 			return Taint{set: &taintSet{blind: true}}
 		}
 		rec.findings = words(strings.ToValidUTF8(string(raw), "\uFFFD"))
@@ -53,7 +56,9 @@ func (r *Redactor) Taint(raw []byte) (taint Taint) {
 			continue
 		}
 		seen[f.text] = true
-		tainted.needles = append(tainted.needles, r.spellings(f)...)
+		for _, part := range r.between(f.text) {
+			tainted.needles = append(tainted.needles, r.spellings(part, f)...)
+		}
 	}
 	if len(seen) > maxTainted {
 		tainted = taintSet{blind: true}
@@ -77,17 +82,17 @@ func words(raw string) []finding {
 	return found
 }
 
-// spellings returns the needles of one value.
-func (r *Redactor) spellings(f finding) []needle {
-	if r.placeholderEnd(f.text+" ", 0) == len(f.text) || strings.TrimSpace(f.text) == "" {
+// spellings returns the needles of a value, or of a part of one.
+func (r *Redactor) spellings(value string, f finding) []needle {
+	if strings.TrimSpace(value) == "" {
 		return nil
 	}
-	if len(f.text) < minTaint || r.isCommon(f.text) {
-		return quotedSpellings(f)
+	if len(value) < minTaint || r.isCommon(value) {
+		return quotedSpellings(value, f.rule)
 	}
 	seen := map[string]bool{}
 	var needles []needle
-	for _, text := range textSpellings(f.text, f.number) {
+	for _, text := range textSpellings(value, f.number) {
 		n := newNeedle(text, f.rule)
 		if len(text) >= minTaint && !seen[n.text] {
 			seen[n.text] = true
@@ -98,10 +103,10 @@ func (r *Redactor) spellings(f finding) []needle {
 }
 
 // quotedSpellings are for values that would shred a text: they count only between quotes.
-func quotedSpellings(f finding) []needle {
+func quotedSpellings(value, rule string) []needle {
 	var needles []needle
 	for _, quote := range []string{`"`, `'`, "`", `\"`} {
-		needles = append(needles, needle{text: lower(quote + f.text + quote), rule: f.rule, trim: len(quote)})
+		needles = append(needles, needle{text: lower(quote + value + quote), rule: rule, trim: len(quote)})
 	}
 	return needles
 }
@@ -166,7 +171,7 @@ func (r *Redactor) Text(text string, t Taint) (redacted string) {
 		return placeholder(ruleWithheld)
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	found := r.detect(text)
+	found := r.detectOnce(text)
 	if t.set != nil {
 		rec := r.newRecord()
 		err := rec.search(lower(text), t.set.needles, func(n needle, at int) error {
@@ -179,7 +184,7 @@ func (r *Redactor) Text(text string, t Taint) (redacted string) {
 			return placeholder(ruleWithheld)
 		}
 	}
-	return splice(text, merge(found, r.placeholders(text)))
+	return splice(text, r.settle(text, merge(found, r.placeholders(text))))
 }
 
 // cutMark ends a text that was cut.

@@ -16,28 +16,33 @@ func (r *Redactor) needles(rec *record) []needle {
 	seen := map[string]bool{}
 	var needles []needle
 	for _, f := range rec.findings {
-		if !f.global || len(f.text) < minTaint || r.isCommon(f.text) {
+		if !f.global {
 			continue
 		}
-		for _, spelling := range []string{f.text, escaped(f.text)} {
-			n := newNeedle(spelling, f.rule)
-			n.word = len(spelling) < 2*minTaint
-			if !seen[n.text] {
-				seen[n.text] = true
-				needles = append(needles, n)
+		for _, part := range r.between(f.text) {
+			if len(part) < minTaint || r.isCommon(part) {
+				continue
+			}
+			for _, spelling := range []string{part, escaped(part)} {
+				n := newNeedle(spelling, f.rule)
+				n.word = len(spelling) < 2*minTaint
+				if !seen[n.text] {
+					seen[n.text] = true
+					needles = append(needles, n)
+				}
 			}
 		}
 	}
 	return needles
 }
 
-// isCommon is true for values that are our own words, JSON's own words, or placeholders.
+// isCommon is true for values that are our own words or JSON's own.
 func (r *Redactor) isCommon(text string) bool {
 	switch folded := lower(text); folded {
 	case "true", "false", "null", "redacted", "redrive":
 		return true
 	default:
-		return r.labels[folded] || r.placeholderEnd(text, 0) == len(text)
+		return r.labels[folded]
 	}
 }
 
@@ -57,7 +62,7 @@ func (r *Redactor) removeCopies(doc *document, rec *record) error {
 	if len(needles) == 0 {
 		return nil
 	}
-	texts := joined{}
+	texts := newJoined(len(doc.leaves))
 	for i := range doc.leaves {
 		texts.add(doc.leaves[i].text)
 	}
@@ -74,6 +79,9 @@ func (r *Redactor) removeCopies(doc *document, rec *record) error {
 	for i := range touched {
 		l := &doc.leaves[i]
 		l.spans = merge(l.spans, r.placeholders(l.text))
+		if !l.nested && l.kind != numberLeaf {
+			l.spans = r.settle(l.text, l.spans)
+		}
 	}
 	return err
 }
@@ -82,7 +90,7 @@ func (r *Redactor) removeCopies(doc *document, rec *record) error {
 // while redacting but the list of what had to go.
 func (r *Redactor) verify(out string, rec *record) error {
 	needles := r.needles(rec)
-	texts := joined{}
+	texts := newJoined(rec.steps * 2)
 	decoder := jsontext.NewDecoder(bytes.NewBufferString(out))
 	for {
 		token, err := decoder.ReadToken()
@@ -117,6 +125,10 @@ type joined struct {
 	parts  []string
 	starts []int
 	size   int
+}
+
+func newJoined(capacity int) joined {
+	return joined{parts: make([]string, 0, capacity), starts: make([]int, 0, capacity)}
 }
 
 func (j *joined) add(text string) {
