@@ -1,0 +1,128 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"go.uber.org/zap"
+
+	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/starter"
+)
+
+// ErrInvalidOptions is wrapped by every refusal of Options.
+var ErrInvalidOptions = errors.New("invalid admin options")
+
+// Store is what the API reads. It is safe for concurrent use.
+type Store interface {
+	// Ping tells whether the database answers.
+	Ping(ctx context.Context) error
+	// DeadLetter returns one with its lineage; an unknown id wraps job.ErrNotFound.
+	DeadLetter(ctx context.Context, id job.DeadLetterID) (job.DeadLetter, error)
+	// DeadLetters lists, newest failure first; a limit or cursor that is not of its form wraps ErrInvalidQuery.
+	DeadLetters(ctx context.Context, q Query) (Page, error)
+}
+
+// Jobs starts jobs; *starter.Client is one.
+type Jobs interface {
+	Start(ctx context.Context, e job.Envelope, o starter.EnqueueOptions) (starter.Enqueued, error)
+}
+
+// Requests carries operators' requests; *replay.Client is one.
+type Requests interface {
+	Send(ctx context.Context, id job.DeadLetterID, kind job.RequestKind, r job.Request) (requestID string, err error)
+	Await(ctx context.Context, id job.DeadLetterID, kind job.RequestKind, requestID string) (job.Decision, error)
+}
+
+// Options configure the API.
+type Options struct {
+	Store    Store
+	Jobs     Jobs
+	Requests Requests
+	// Temporal tells whether Temporal answers.
+	Temporal func(ctx context.Context) error
+	// Listen is the address the handler will be served on, host:port.
+	Listen string
+	// Token is the bearer token; required unless Listen is on loopback.
+	Token string
+	// DecisionWait is how long a request waits for its decision. Default 3s.
+	DecisionWait time.Duration
+	// Timeout bounds every request. Default 30s.
+	Timeout time.Duration
+	// Version of the build, for the OpenAPI document.
+	Version string
+	// Logger. Default: none.
+	Logger *zap.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.DecisionWait == 0 {
+		o.DecisionWait = 3 * time.Second
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = zap.NewNop()
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Store == nil || o.Jobs == nil || o.Requests == nil || o.Temporal == nil:
+		return fmt.Errorf("%w: a store, jobs, requests and a look at Temporal are all needed", ErrInvalidOptions)
+	case o.Token == "" && !onLoopback(o.Listen):
+		return fmt.Errorf("%w: %q is reachable from other machines and needs a token", ErrInvalidOptions, o.Listen)
+	}
+	return nil
+}
+
+// api is the handlers' receiver.
+type api struct {
+	Options
+}
+
+// New returns the handler of the API. The error wraps ErrInvalidOptions.
+func New(options Options) (http.Handler, error) {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	a := &api{options}
+	mux := http.NewServeMux()
+	config := huma.DefaultConfig("redrive", options.Version)
+	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil
+	config.Transformers = []huma.Transformer{withoutValues}
+	if options.Token != "" {
+		config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
+		config.Security = []map[string][]string{{"token": {}}}
+	}
+	routes := humago.New(mux, config)
+	a.healthRoutes(routes)
+	a.jobRoutes(routes)
+	a.deadLetterRoutes(routes)
+	a.requestRoutes(routes)
+	return a.guard(a.bounded(mux)), nil
+}
+
+// onLoopback tells whether address is out of reach for other machines.
+func onLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && isLoopback(host)
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
