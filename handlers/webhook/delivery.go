@@ -18,7 +18,7 @@ const (
 
 // Delivery is the payload of a job.
 type Delivery struct {
-	URL   string `json:"url"`   // http or https
+	URL   string `json:"url"`   // http or https, without user and password
 	Event string `json:"event"` // letters, digits and . _ : -
 	// Body is any JSON; it is sent as it is.
 	Body json.RawMessage `json:"body"`
@@ -59,6 +59,8 @@ func validateURL(text string) error {
 		return errors.New(`"url" has a scheme other than http and https`)
 	case u.Hostname() == "":
 		return errors.New(`"url" names no host`)
+	case u.User != nil:
+		return errors.New(`"url" holds a user or password, which is not allowed`)
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ func TestValidate(t *testing.T) {
 		{"Scheme", `{"url":"ftp://canary.example","event":"a","body":1}`, `"url" has a scheme other than http and https`},
 		{"Relative", `{"url":"canary/hooks","event":"a","body":1}`, `"url" has a scheme other than http and https`},
 		{"NoHost", `{"url":"http://","event":"a","body":1}`, `"url" names no host`},
+		{"Userinfo", `{"url":"http://user:canary@a.example","event":"a","body":1}`, `"url" holds a user or password, which is not allowed`},
+		{"EmptyUserinfo", `{"url":"http://@a.example","event":"a","body":1}`, `"url" holds a user or password, which is not allowed`},
 		{"NotAURL", `{"url":"http://canary\u0000","event":"a","body":1}`, `"url" is not a URL`},
 		{"LongURL", `{"url":"http://` + strings.Repeat("canary", 400) + `","event":"a","body":1}`, `"url" is 2407 bytes, at most 2048 are allowed`},
 		{"NoEvent", `{"url":"http://a.example","body":1}`, `"event" is missing`},

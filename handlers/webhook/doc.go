@@ -8,7 +8,7 @@
 //
 //	Content-Type:      application/json
 //	Idempotency-Key:   the job key
-//	X-Redrive-Event:   the event
+//	Redrive-Event:     the event
 //	Redrive-Signature: t=<unix seconds>,v1=<hex>
 //
 // The signature is HMAC-SHA256 with the shared secret over the time, the key, the event and the body, separated by
@@ -26,6 +26,7 @@
 //	5xx, no answer  dependency_down: again with backoff
 //	3xx, other 4xx  rejected: a dead letter, since the same request would get the same answer
 //
+// A URL with a user or password in it is refused: payloads are kept, and are no place for a credential.
 // Redirects are not followed: they would carry a signed body to an address nobody configured. Errors name the host and
-// the status; never the path, query or user of the URL, nor anything that the receiver sent.
+// the status; never the path or query of the URL, nor anything that the receiver sent.
 package webhook

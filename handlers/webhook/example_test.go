@@ -22,7 +22,7 @@ func Example() {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		fmt.Println(r.Header.Get("Idempotency-Key"), r.Header.Get("X-Redrive-Event"), string(body))
+		fmt.Println(r.Header.Get("Idempotency-Key"), r.Header.Get("Redrive-Event"), string(body))
 	}))
 	defer receiver.Close()
 

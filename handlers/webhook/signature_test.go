@@ -16,7 +16,7 @@ import (
 func signed() (http.Header, []byte) {
 	header := http.Header{}
 	header.Set("Idempotency-Key", "order-1001.paid")
-	header.Set("X-Redrive-Event", "order.paid")
+	header.Set("Redrive-Event", "order.paid")
 	header.Set("Redrive-Signature", "t=1777636800,v1=6f9ee7e99e96cd72ec6d77b6e41793b9f2f36fa853782aed20b2b446c19abb37")
 	return header, []byte(`{"order":1001}`)
 }
@@ -41,7 +41,7 @@ func TestVerify(t *testing.T) {
 		"future":     verify(unchanged, at.Add(-6*time.Minute)),
 		"body":       verify(func(_ http.Header, b *[]byte) { *b = []byte(`{"order":1002}`) }, at),
 		"key":        verify(set("Idempotency-Key", "other"), at),
-		"event":      verify(set("X-Redrive-Event", "order.refunded"), at),
+		"event":      verify(set("Redrive-Event", "order.refunded"), at),
 		"none":       verify(set("Redrive-Signature", ""), at),
 		"not hex":    verify(set("Redrive-Signature", "t=1777636800,v1=zz"), at),
 		"other time": verify(set("Redrive-Signature", "t=1777636801,v1=00"), at),

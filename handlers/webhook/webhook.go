@@ -18,19 +18,20 @@ const Type job.Type = "webhook.deliver"
 // Headers of a delivery besides Content-Type.
 const (
 	HeaderKey       = "Idempotency-Key"
-	HeaderEvent     = "X-Redrive-Event"
+	HeaderEvent     = "Redrive-Event"
 	HeaderSignature = "Redrive-Signature"
 )
 
 // maxAnswerBytes of an answer are read, so that the connection can be used again; none of them is kept.
 const maxAnswerBytes = 64 << 10
 
-// Definition describes the handler for registration. Owner is whom to ask about the endpoints.
+// Definition describes the handler for registration. Owner is whom to ask about the endpoints. Its timeout is above the
+// longest that a payload may ask for, and its lease is short, since a delivery that is lost can be made again.
 func Definition(owner string) job.Definition {
 	return job.Definition{
 		Type: Type, Effects: job.EffectsDownstream, Owner: owner,
 		Policy: job.Policy{
-			Timeout: 6 * time.Minute, MaxAttempts: 12, Backoff: job.Backoff{Base: 5 * time.Second, Cap: time.Hour},
+			Lease: 10 * time.Second, Timeout: 6 * time.Minute, MaxAttempts: 12, Backoff: job.Backoff{Base: 5 * time.Second, Cap: time.Hour},
 		},
 	}
 }
