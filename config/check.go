@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -15,29 +14,29 @@ import (
 )
 
 // check complains about everything that is out of range or contradicts something else.
-func (d *document) check(s Settings) {
-	if reason := checkStoreURL(s.Store.URL); reason != "" {
+func (d *document) check(c Config) {
+	if reason := checkStoreURL(c.Store.URL); reason != "" {
 		d.complain("store.url", "%s", reason)
 	}
-	if reason := checkListen(s.Admin); reason != "" {
+	if reason := checkListen(c.Admin); reason != "" {
 		d.complain("admin.listen", "%s", reason)
 	}
-	if s.Worker.Drain < 0 {
-		d.complain("worker.drain", "is %s, it must not be negative", s.Worker.Drain)
+	if c.Worker.Drain < 0 {
+		d.complain("worker.drain", "is %s, it must not be negative", c.Worker.Drain)
 	}
-	if s.Worker.MaxConcurrent < 1 || s.Worker.MaxConcurrent > 10_000 {
-		d.complain("worker.max_concurrent", "is %d, allowed are 1 to 10000", s.Worker.MaxConcurrent)
+	if c.Worker.MaxConcurrent < 1 || c.Worker.MaxConcurrent > 10_000 {
+		d.complain("worker.max_concurrent", "is %d, allowed are 1 to 10000", c.Worker.MaxConcurrent)
 	}
-	if n := len(s.Worker.HandlerVersion); n > job.MaxNameBytes {
+	if n := len(c.Worker.HandlerVersion); n > job.MaxNameBytes {
 		d.complain("worker.handler_version", "is %d bytes, at most %d are allowed", n, job.MaxNameBytes)
 	}
-	if !slices.Contains(Levels(), s.Log.Level) {
+	if !slices.Contains(Levels(), c.Log.Level) {
 		d.complain("log.level", "is not a level, allowed are %s", strings.Join(Levels(), ", "))
 	}
-	if !slices.Contains(Formats(), s.Log.Format) {
+	if !slices.Contains(Formats(), c.Log.Format) {
 		d.complain("log.format", "is not a format, allowed are %s", strings.Join(Formats(), ", "))
 	}
-	d.checkPolicies(s.Policies)
+	d.checkPolicies(c.Policies)
 }
 
 func (d *document) checkPolicies(p Policies) {
@@ -111,7 +110,7 @@ func checkListen(a Admin) string {
 		return "has a port that is not a number from 0 to 65535"
 	}
 	if !Loopback(host) && a.Token == "" && a.TokenFile == "" {
-		return fmt.Sprintf("%q is reachable from other machines and needs a token: set admin.token_file or REDRIVE_ADMIN_TOKEN", host)
+		return "is reachable from other machines and needs a token: set admin.token_file or REDRIVE_ADMIN_TOKEN"
 	}
 	return ""
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/redrivehq/redrive/job"
 )
 
-// Settings are the whole of redrive.yaml. Those that Load and Parse return are complete and valid.
-type Settings struct {
+// Config is the whole of redrive.yaml. Those that Load and Parse return are complete and valid.
+type Config struct {
 	Store    Store    `yaml:"store"`
 	Vault    Vault    `yaml:"vault"`
 	Admin    Admin    `yaml:"admin"`
@@ -54,14 +54,11 @@ type Worker struct {
 	Identity string `yaml:"identity"`
 }
 
-// Policies are the policy set, as written: a type's own settings over the default's.
+// Policies are the policy set. Once loaded, each type is complete: its own settings over the default's.
 type Policies struct {
 	Default job.Policy              `yaml:"default"`
 	Types   map[job.Type]job.Policy `yaml:"types"`
 }
-
-// Set returns the complete policy set.
-func (p Policies) Set() job.Policies { return job.Policies{Default: p.Default, ByType: p.Types} }
 
 // Log configures the program's log, which goes to stderr.
 type Log struct {
@@ -75,19 +72,24 @@ func Levels() []string { return []string{"debug", "info", "warn", "error"} }
 // Formats returns the allowed log formats.
 func Formats() []string { return []string{"console", "json"} }
 
-// Defaults returns the documented defaults.
-func Defaults() Settings { return Settings{}.withDefaults() }
+// JobPolicies returns the complete policy set, as the worker takes it.
+func (c Config) JobPolicies() job.Policies {
+	return job.Policies{Default: c.Policies.Default, ByType: c.Policies.Types}
+}
 
-func (s Settings) withDefaults() Settings {
-	or(&s.Store.URL, "sqlite:.data/redrive.db")
-	or(&s.Vault.KeysetFile, ".data/keyset.json")
-	or(&s.Admin.Listen, "127.0.0.1:8080")
-	or(&s.Worker.Drain, 10*time.Second)
-	or(&s.Worker.MaxConcurrent, 20)
-	or(&s.Log.Level, "info")
-	or(&s.Log.Format, "console")
-	s.Policies = s.Policies.withDefaults()
-	return s
+// Defaults returns the documented defaults.
+func Defaults() Config { return Config{}.withDefaults() }
+
+func (c Config) withDefaults() Config {
+	or(&c.Store.URL, "sqlite:.data/redrive.db")
+	or(&c.Vault.KeysetFile, ".data/keyset.json")
+	or(&c.Admin.Listen, "127.0.0.1:8080")
+	or(&c.Worker.Drain, 10*time.Second)
+	or(&c.Worker.MaxConcurrent, 20)
+	or(&c.Log.Level, "info")
+	or(&c.Log.Format, "console")
+	c.Policies = c.Policies.withDefaults()
+	return c
 }
 
 func or[V comparable](setting *V, fallback V) {
@@ -99,33 +101,33 @@ func or[V comparable](setting *V, fallback V) {
 
 // Load reads the file at path; an empty path means no file. getenv looks up REDRIVE_* variables; nil means none.
 // The error is every complaint at once, each an *Error, or names the file that could not be read.
-func Load(path string, getenv func(string) string) (Settings, error) {
+func Load(path string, getenv func(string) string) (Config, error) {
 	if path == "" {
 		return Parse("", nil, getenv)
 	}
 	source, err := os.ReadFile(path)
 	var unreadable *fs.PathError
 	if errors.As(err, &unreadable) {
-		return Settings{}, fmt.Errorf("read configuration %s: %w", path, unreadable.Err)
+		return Config{}, fmt.Errorf("read configuration %s: %w", path, unreadable.Err)
 	}
 	if err != nil {
-		return Settings{}, fmt.Errorf("read configuration: %w", err)
+		return Config{}, fmt.Errorf("read configuration: %w", err)
 	}
 	return Parse(path, source, getenv)
 }
 
 // Parse is Load for a source at hand; name stands for it in errors.
-func Parse(name string, source []byte, getenv func(string) string) (Settings, error) {
+func Parse(name string, source []byte, getenv func(string) string) (Config, error) {
 	d := &document{name: name, lines: map[string]int{}, variables: map[string]string{}}
-	var s Settings
-	if err := d.decode(source, &s); err != nil {
-		return Settings{}, err
+	var c Config
+	if err := d.decode(source, &c); err != nil {
+		return Config{}, err
 	}
-	d.override(&s, getenv)
-	s = s.withDefaults()
-	d.check(s)
+	d.override(&c, getenv)
+	c = c.withDefaults()
+	d.check(c)
 	if err := d.complaints(); err != nil {
-		return Settings{}, err
+		return Config{}, err
 	}
-	return s, nil
+	return c, nil
 }

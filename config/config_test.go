@@ -22,32 +22,32 @@ func TestParse(t *testing.T) {
 	t.Run("NothingIsTheDefaults", func(t *testing.T) {
 		t.Parallel()
 		for _, source := range []string{"", "  \n", "# only a comment\n", "store:\n"} {
-			s, err := config.Parse("redrive.yaml", []byte(source), nil)
+			c, err := config.Parse("redrive.yaml", []byte(source), nil)
 			require.NoError(t, err, source)
-			require.Equal(t, config.Defaults(), s, source)
+			require.Equal(t, config.Defaults(), c, source)
 		}
 	})
 
 	t.Run("TypesInheritTheDefault", func(t *testing.T) {
 		t.Parallel()
-		s, err := config.Parse("redrive.yaml", []byte(`
+		c, err := config.Parse("redrive.yaml", []byte(`
 policies:
   default: {lease: 1m, backoff: {base: 3s}, redaction: {keys: [customer_ref]}}
   types:
     email.send: {max_attempts: 3, backoff: {cap: 30s}}
 `), nil)
 		require.NoError(t, err)
-		policy := s.Policies.Set().For("email.send")
+		policy := c.JobPolicies().For("email.send")
 		require.Equal(t, time.Minute, policy.Lease)
 		require.Equal(t, 3, policy.MaxAttempts)
 		require.Equal(t, job.Backoff{Base: 3 * time.Second, Cap: 30 * time.Second}, policy.Backoff)
 		require.Equal(t, []string{"customer_ref"}, policy.Redaction.Keys)
-		require.Equal(t, 10, s.Policies.Set().For("other.type").MaxAttempts)
+		require.Equal(t, 10, c.JobPolicies().For("other.type").MaxAttempts)
 	})
 
 	t.Run("AnchorsAndMergeKeys", func(t *testing.T) {
 		t.Parallel()
-		s, err := config.Parse("redrive.yaml", []byte(`
+		c, err := config.Parse("redrive.yaml", []byte(`
 policies:
   types:
     a.b: &slow
@@ -58,9 +58,9 @@ policies:
     e.f: *slow
 `), nil)
 		require.NoError(t, err)
-		require.Equal(t, 2*time.Minute, s.Policies.Types["c.d"].Lease)
-		require.Equal(t, 4, s.Policies.Types["c.d"].MaxAttempts)
-		require.Equal(t, 2*time.Minute, s.Policies.Types["e.f"].Lease)
+		require.Equal(t, 2*time.Minute, c.Policies.Types["c.d"].Lease)
+		require.Equal(t, 4, c.Policies.Types["c.d"].MaxAttempts)
+		require.Equal(t, 2*time.Minute, c.Policies.Types["e.f"].Lease)
 	})
 }
 
@@ -69,21 +69,21 @@ func TestOverrides(t *testing.T) {
 
 	t.Run("EachVariableWins", func(t *testing.T) {
 		t.Parallel()
-		s, err := config.Parse("redrive.yaml", []byte("log: {level: warn}\nworker: {drain: 1m}"), environment(map[string]string{
-			"REDRIVE_STORE_URL": "postgres://u:p@db/redrive", "REDRIVE_VAULT_KEYSET_FILE": "k.json",
+		c, err := config.Parse("redrive.yaml", []byte("log: {level: warn}\nworker: {drain: 1m}"), environment(map[string]string{
+			"REDRIVE_STORE": "postgres://u:p@db/redrive", "REDRIVE_VAULT_KEYSET": "k.json",
 			"REDRIVE_ADMIN_LISTEN": "0.0.0.0:80", "REDRIVE_ADMIN_TOKEN": "t", "REDRIVE_ADMIN_TOKEN_FILE": "f",
-			"REDRIVE_WORKER_DRAIN": "3s", "REDRIVE_WORKER_MAX_CONCURRENT": "7", "REDRIVE_WORKER_HANDLER_VERSION": "v9",
+			"REDRIVE_WORKER_DRAIN": "3s", "REDRIVE_WORKER_MAX_CONCURRENT": "7", "REDRIVE_HANDLER_VERSION": "v9",
 			"REDRIVE_WORKER_IDENTITY": "me", "REDRIVE_LOG_LEVEL": "debug", "REDRIVE_LOG_FORMAT": "json",
 		}))
 		require.NoError(t, err)
-		want := config.Settings{
+		want := config.Config{
 			Store: config.Store{URL: "postgres://u:p@db/redrive"}, Vault: config.Vault{KeysetFile: "k.json"},
 			Admin:    config.Admin{Listen: "0.0.0.0:80", Token: "t", TokenFile: "f"},
 			Worker:   config.Worker{Drain: 3 * time.Second, MaxConcurrent: 7, HandlerVersion: "v9", Identity: "me"},
 			Policies: config.Defaults().Policies,
 			Log:      config.Log{Level: "debug", Format: "json"},
 		}
-		require.Equal(t, want, s)
+		require.Equal(t, want, c)
 	})
 
 	t.Run("TheComplaintNamesTheVariable", func(t *testing.T) {
@@ -102,9 +102,9 @@ func TestLoad(t *testing.T) {
 
 	t.Run("NoFile", func(t *testing.T) {
 		t.Parallel()
-		s, err := config.Load("", nil)
+		c, err := config.Load("", nil)
 		require.NoError(t, err)
-		require.Equal(t, config.Defaults(), s)
+		require.Equal(t, config.Defaults(), c)
 	})
 
 	t.Run("MissingFile", func(t *testing.T) {

@@ -1,10 +1,13 @@
 package config_test
 
 import (
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
@@ -29,12 +32,24 @@ func TestExampleStatesTheDefaults(t *testing.T) {
 		Keys: []string{}, Allow: []string{}, Paths: []string{}, Patterns: []redaction.Pattern{},
 	}
 	want.Policies.Types = got.Policies.Types
+	require.Equal(t, job.DefaultPolicy(), config.Defaults().Policies.Default)
 	require.Equal(t, want, got)
+}
+
+// TestExampleTypes pins what the example says of the shipped handlers. Its webhook timeout is shorter than the shipped
+// one on purpose; all else is the same.
+func TestExampleTypes(t *testing.T) {
+	t.Parallel()
+	got, err := config.Load(example, nil)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []job.Type{webhook.Type, "email.send", "demo.slow"}, slices.Collect(maps.Keys(got.Policies.Types)))
 
 	shipped := webhook.Definition("owner").Policy.WithDefaults()
-	shipped.Redaction = want.Policies.Default.Redaction
+	shipped.Timeout = time.Minute
+	shipped.Redaction = got.Policies.Default.Redaction
 	require.Equal(t, shipped, got.Policies.Types[webhook.Type])
-	require.Contains(t, got.Policies.Types, job.Type("email.send"))
+	require.Equal(t, 10*time.Second, shipped.Lease)
+	require.Greater(t, shipped.Timeout, webhook.DefaultTimeout)
 }
 
 // TestExampleStatesEverySetting finds a new setting that the example does not explain.
@@ -44,7 +59,7 @@ func TestExampleStatesEverySetting(t *testing.T) {
 	require.NoError(t, err)
 	var tree map[string]any
 	require.NoError(t, yaml.Unmarshal(source, &tree))
-	requireSettings(t, "", tree, reflect.TypeFor[config.Settings]())
+	requireSettings(t, "", tree, reflect.TypeFor[config.Config]())
 }
 
 func requireSettings(t *testing.T, key string, tree map[string]any, settings reflect.Type) {
@@ -61,21 +76,22 @@ func requireSettings(t *testing.T, key string, tree map[string]any, settings ref
 	}
 }
 
-// TestExampleNamesEveryVariable keeps the promise that each setting outside policies has a variable named after it.
+// TestExampleNamesEveryVariable keeps two promises: the example names each variable, and each setting outside policies
+// has one.
 func TestExampleNamesEveryVariable(t *testing.T) {
 	t.Parallel()
-	want := []string{"REDRIVE_ADMIN_TOKEN"}
-	settings := reflect.TypeFor[config.Settings]()
+	source, err := os.ReadFile(example)
+	require.NoError(t, err)
+	for _, variable := range config.Variables() {
+		require.Contains(t, string(source), variable)
+	}
+
+	want := 0
+	settings := reflect.TypeFor[config.Config]()
 	for i := range settings.NumField() {
-		section := settings.Field(i)
-		if section.Name == "Policies" {
-			continue
-		}
-		for j := range section.Type.NumField() {
-			if name := section.Type.Field(j).Tag.Get("yaml"); name != "-" {
-				want = append(want, "REDRIVE_"+strings.ToUpper(section.Tag.Get("yaml")+"_"+name))
-			}
+		if section := settings.Field(i); section.Name != "Policies" {
+			want += section.Type.NumField()
 		}
 	}
-	require.ElementsMatch(t, want, config.Variables())
+	require.Len(t, config.Variables(), want)
 }

@@ -15,34 +15,34 @@ type override struct {
 // Variables returns the names of all variables that Load looks up.
 func Variables() []string {
 	var all []string
-	for _, o := range overrides(&Settings{}) {
+	for _, o := range overrides(&Config{}) {
 		all = append(all, o.variable)
 	}
 	return all
 }
 
-func overrides(s *Settings) []override {
+func overrides(c *Config) []override {
 	return []override{
-		{"REDRIVE_STORE_URL", "store.url", text(&s.Store.URL)},
-		{"REDRIVE_VAULT_KEYSET_FILE", "vault.keyset_file", text(&s.Vault.KeysetFile)},
-		{"REDRIVE_ADMIN_LISTEN", "admin.listen", text(&s.Admin.Listen)},
-		{"REDRIVE_ADMIN_TOKEN_FILE", "admin.token_file", text(&s.Admin.TokenFile)},
-		{"REDRIVE_ADMIN_TOKEN", "admin.token", text(&s.Admin.Token)},
-		{"REDRIVE_WORKER_DRAIN", "worker.drain", duration(&s.Worker.Drain)},
-		{"REDRIVE_WORKER_MAX_CONCURRENT", "worker.max_concurrent", number(&s.Worker.MaxConcurrent)},
-		{"REDRIVE_WORKER_HANDLER_VERSION", "worker.handler_version", text(&s.Worker.HandlerVersion)},
-		{"REDRIVE_WORKER_IDENTITY", "worker.identity", text(&s.Worker.Identity)},
-		{"REDRIVE_LOG_LEVEL", "log.level", text(&s.Log.Level)},
-		{"REDRIVE_LOG_FORMAT", "log.format", text(&s.Log.Format)},
+		{"REDRIVE_STORE", "store.url", text(&c.Store.URL)},
+		{"REDRIVE_VAULT_KEYSET", "vault.keyset_file", text(&c.Vault.KeysetFile)},
+		{"REDRIVE_ADMIN_LISTEN", "admin.listen", text(&c.Admin.Listen)},
+		{"REDRIVE_ADMIN_TOKEN_FILE", "admin.token_file", text(&c.Admin.TokenFile)},
+		{"REDRIVE_ADMIN_TOKEN", "admin.token", text(&c.Admin.Token)},
+		{"REDRIVE_WORKER_DRAIN", "worker.drain", duration(&c.Worker.Drain)},
+		{"REDRIVE_WORKER_MAX_CONCURRENT", "worker.max_concurrent", number(&c.Worker.MaxConcurrent)},
+		{"REDRIVE_HANDLER_VERSION", "worker.handler_version", text(&c.Worker.HandlerVersion)},
+		{"REDRIVE_WORKER_IDENTITY", "worker.identity", text(&c.Worker.Identity)},
+		{"REDRIVE_LOG_LEVEL", "log.level", text(&c.Log.Level)},
+		{"REDRIVE_LOG_FORMAT", "log.format", text(&c.Log.Format)},
 	}
 }
 
 // override applies the variables that are set; an empty one counts as unset.
-func (d *document) override(s *Settings, getenv func(string) string) {
+func (d *document) override(c *Config, getenv func(string) string) {
 	if getenv == nil {
 		return
 	}
-	for _, o := range overrides(s) {
+	for _, o := range overrides(c) {
 		value := getenv(o.variable)
 		if value == "" {
 			continue

@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 		{"TwoDocuments", "log: {}\n---\nlog: {}\n", "redrive.yaml: more than one YAML document"},
 		{
 			"OpenListener", "admin:\n  listen: :8080\n",
-			`redrive.yaml:2: admin.listen: "" is reachable from other machines and needs a token`,
+			"redrive.yaml:2: admin.listen: is reachable from other machines and needs a token",
 		},
 		{"NoPort", "admin:\n  listen: localhost\n", "redrive.yaml:2: admin.listen: is not host:port"},
 		{"UnknownStore", "store:\n  url: mysql://u:hunter2@db/x\n", "redrive.yaml:2: store.url: is not a known kind of store; allowed are sqlite:"},
@@ -119,13 +119,14 @@ func TestNoSecretInErrors(t *testing.T) {
 		"log: {level: " + secret + ", format: " + secret + "}",
 		"admin: {listen: " + secret + "}",
 		"admin: {listen: '" + secret + ":" + secret + "'}",
+		"admin: {listen: '" + secret + ":80'}",
 		"store: *" + secret,
 	} {
 		_, err := config.Parse("redrive.yaml", []byte(source), nil)
 		require.Error(t, err, source)
 		require.NotContains(t, err.Error(), secret, source)
 		_, err = config.Parse("", nil, environment(map[string]string{
-			"REDRIVE_STORE_URL": "postgres://u:%ZZ" + secret + "@db/x", "REDRIVE_WORKER_DRAIN": secret,
+			"REDRIVE_STORE": "postgres://u:%ZZ" + secret + "@db/x", "REDRIVE_WORKER_DRAIN": secret,
 		}))
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), secret)
