@@ -8,28 +8,23 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// LogOptions configure NewLogger. The zero value is the documented default.
-type LogOptions struct {
-	Level  string // debug, info, warn or error; default info
-	Format string // console or json; default console
-}
-
-// NewLogger returns a logger that writes to out. It never samples: a job that is put off a thousand times is said a
-// thousand times.
-func NewLogger(out io.Writer, options LogOptions) (*zap.Logger, error) {
-	if options.Level == "" {
-		options.Level = "info"
+// NewLogger returns a logger that writes to w. level is debug, info, warn or error, format is console or json; empty, they
+// are info and console. The error says what is allowed. It never samples: a job that is put off a thousand times is said
+// a thousand times.
+func NewLogger(w io.Writer, level, format string) (*zap.Logger, error) {
+	if level == "" {
+		level = "info"
 	}
-	level, err := zapcore.ParseLevel(options.Level)
-	if err != nil {
-		return nil, fmt.Errorf("log level %q, allowed are debug, info, warn and error", options.Level)
+	least, err := zapcore.ParseLevel(level)
+	if err != nil || least > zapcore.ErrorLevel {
+		return nil, fmt.Errorf("log level %q, allowed are debug, info, warn and error", level)
 	}
 	encoding := zap.NewProductionEncoderConfig()
 	encoding.EncodeTime = zapcore.RFC3339NanoTimeEncoder
 	encoding.EncodeDuration = zapcore.StringDurationEncoder
 	encoding.TimeKey = "time"
 	var encoder zapcore.Encoder
-	switch options.Format {
+	switch format {
 	case "json":
 		encoder = zapcore.NewJSONEncoder(encoding)
 	case "console", "":
@@ -37,7 +32,7 @@ func NewLogger(out io.Writer, options LogOptions) (*zap.Logger, error) {
 		encoding.EncodeLevel = zapcore.CapitalLevelEncoder
 		encoder = zapcore.NewConsoleEncoder(encoding)
 	default:
-		return nil, fmt.Errorf("log format %q, allowed are console and json", options.Format)
+		return nil, fmt.Errorf("log format %q, allowed are console and json", format)
 	}
-	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(out)), level)), nil
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), least)), nil
 }

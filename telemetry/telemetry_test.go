@@ -21,7 +21,7 @@ func TestNewLogger(t *testing.T) {
 	t.Run("JSON", func(t *testing.T) {
 		t.Parallel()
 		var out bytes.Buffer
-		logger, err := telemetry.NewLogger(&out, telemetry.LogOptions{Level: "warn", Format: "json"})
+		logger, err := telemetry.NewLogger(&out, "warn", "json")
 		require.NoError(t, err)
 		logger.Info("hidden")
 		logger.Warn("job put off", zap.String("job_key", "a\x1b[2Jb"), zap.Duration("delay", time.Minute))
@@ -36,7 +36,7 @@ func TestNewLogger(t *testing.T) {
 	t.Run("ConsoleEscapesControlCharacters", func(t *testing.T) {
 		t.Parallel()
 		var out bytes.Buffer
-		logger, err := telemetry.NewLogger(&out, telemetry.LogOptions{})
+		logger, err := telemetry.NewLogger(&out, "", "")
 		require.NoError(t, err)
 		logger.Info("job put off", zap.String("job_key", "a\x1b[2Jb\nc"))
 		require.NotContains(t, out.String(), "\x1b")
@@ -45,20 +45,22 @@ func TestNewLogger(t *testing.T) {
 
 	t.Run("Refused", func(t *testing.T) {
 		t.Parallel()
-		_, err := telemetry.NewLogger(nil, telemetry.LogOptions{Level: "loud"})
+		_, err := telemetry.NewLogger(nil, "loud", "")
 		require.EqualError(t, err, `log level "loud", allowed are debug, info, warn and error`)
-		_, err = telemetry.NewLogger(nil, telemetry.LogOptions{Format: "xml"})
+		_, err = telemetry.NewLogger(nil, "panic", "") // zap knows it, redrive does not use it
+		require.EqualError(t, err, `log level "panic", allowed are debug, info, warn and error`)
+		_, err = telemetry.NewLogger(nil, "", "xml")
 		require.EqualError(t, err, `log format "xml", allowed are console and json`)
 	})
 }
 
-func TestTemporalLogger(t *testing.T) {
+func TestTemporal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	logger, err := telemetry.NewLogger(&out, telemetry.LogOptions{Level: "debug", Format: "json"})
+	logger, err := telemetry.NewLogger(&out, "debug", "json")
 	require.NoError(t, err)
 
-	adapted := telemetry.TemporalLogger(logger)
+	adapted := telemetry.Temporal(logger)
 	adapted = adapted.(sdklog.WithLogger).With("Namespace", "default")
 	adapted.Debug("a", "Attempt", int32(2))
 	adapted.Info("b", "Payload", []byte("canary"), "Payloads", &commonpb.Payloads{
@@ -75,3 +77,10 @@ func TestTemporalLogger(t *testing.T) {
 	require.NotContains(t, out.String(), "canary\"}")
 	require.NotContains(t, out.String(), `"canary"`)
 }
+
+// fixed is a clock that stands still.
+type fixed struct{}
+
+func (fixed) Now() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
+
+func (fixed) NewTicker(d time.Duration) *time.Ticker { return time.NewTicker(d) }

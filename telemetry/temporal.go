@@ -8,8 +8,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// TemporalLogger returns logger in the form the Temporal SDK takes.
-func TemporalLogger(logger *zap.Logger) sdklog.Logger { return temporalLogger{logger.Sugar()} }
+// Temporal returns l in the form the Temporal SDK takes.
+func Temporal(l *zap.Logger) sdklog.Logger { return temporalLogger{l.Sugar()} }
 
 type temporalLogger struct{ sugar *zap.SugaredLogger }
 
