@@ -3,68 +3,60 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/redrivehq/redrive/job"
 )
 
-// SaveReplay records a replay when it begins and again when it has an outcome, and moves the dead letter with it. A
-// finished record is never changed again, so a late retry of the beginning does no harm. An unknown dead letter wraps
-// job.ErrNotFound.
+// SaveReplay records that a replay began, or that it finished. A replay goes from nothing to begun to finished, each
+// step once: a repeated or late record changes nothing, so an unfinished one never replaces a finished one.
+//
+// A step moves the letter to r.State and r.NotBefore, unless a replay with a higher number is already recorded, and
+// counts the replay as begun. The error wraps job.ErrNotFound when there is no such dead letter. Concurrent calls for
+// one letter happen one after the other.
 func (db *DB) SaveReplay(ctx context.Context, r job.ReplayRecord) error {
-	err := db.inTx(ctx, func(tx *sql.Tx) error {
-		record, err := encode(r)
+	err := db.write(ctx, func(tx *sql.Tx) error {
+		before, err := db.lock(ctx, tx, r.DeadLetterID)
 		if err != nil {
 			return err
 		}
-		changed, err := db.exec(ctx, tx, `INSERT INTO replays (dead_letter_id, number, finished_at, record)
-			SELECT id, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS TEXT) FROM dead_letters WHERE id = ?
-			ON CONFLICT (dead_letter_id, number) DO UPDATE SET finished_at = excluded.finished_at, record = excluded.record
-			WHERE replays.finished_at IS NULL AND excluded.finished_at IS NOT NULL`,
-			r.Number, microsOrNull(r.FinishedAt), record, r.DeadLetterID)
-		if err != nil {
+		moved, err := db.upsertReplay(ctx, tx, r)
+		if err != nil || !moved || r.Number < before.replays {
 			return err
-		}
-		if changed == 0 {
-			return db.mustExist(ctx, tx, r.DeadLetterID)
 		}
 		at := r.StartedAt
 		if r.FinishedAt != nil {
 			at = *r.FinishedAt
 		}
-		_, err = db.exec(ctx, tx, `UPDATE dead_letters SET state = ?, not_before = ?, updated_at = ?,
-			replays = CASE WHEN replays < ? THEN ? ELSE replays END WHERE id = ?`,
-			r.State, microsOrNull(r.NotBefore), micros(at), r.Number, r.Number, r.DeadLetterID)
+		_, err = db.exec(ctx, tx, `UPDATE dead_letters SET state = ?, not_before = ?, replays = ?, updated_at = ? WHERE id = ?`,
+			r.State, microsOrNull(r.NotBefore), r.Number, micros(latest(before.updatedAt, at)), r.DeadLetterID)
 		return err
 	})
-	return db.wrapKnown(err, "save replay %d of %s", r.Number, r.DeadLetterID)
+	return db.wrap(ctx, err, "save replay %d of %s", r.Number, r.DeadLetterID)
+}
+
+// upsertReplay tells whether the record was a step: a row that was not there, or one that is finished now.
+func (db *DB) upsertReplay(ctx context.Context, tx *sql.Tx, r job.ReplayRecord) (moved bool, err error) {
+	n, err := db.exec(ctx, tx, `
+		INSERT INTO replays (dead_letter_id, number, request_id, actor, reason, defect, fixed_version, forced, started_at,
+			finished_at, outcome, detail, state, not_before)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (dead_letter_id, number) DO UPDATE SET finished_at = excluded.finished_at, outcome = excluded.outcome,
+			detail = excluded.detail, state = excluded.state, not_before = excluded.not_before
+		WHERE replays.finished_at IS NULL AND excluded.finished_at IS NOT NULL`,
+		r.DeadLetterID, r.Number, r.RequestID, r.Actor, r.Reason, r.Defect, r.Fixed, r.Forced, micros(r.StartedAt),
+		microsOrNull(r.FinishedAt), r.Outcome, r.Detail, r.State, microsOrNull(r.NotBefore))
+	return n > 0, err
 }
 
 func (db *DB) replays(ctx context.Context, q queryer, id job.DeadLetterID) ([]job.ReplayRecord, error) {
-	rows, err := q.QueryContext(ctx, db.rebind(`SELECT record FROM replays WHERE dead_letter_id = ? ORDER BY number`), id)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, readRecord[job.ReplayRecord])
-}
-
-// readRecord reads a row that is one record.
-func readRecord[T any](scan scanner) (record T, err error) {
-	var encoded string
-	if err := scan(&encoded); err != nil {
-		return record, err
-	}
-	return record, decode(encoded, &record)
-}
-
-// mustExist tells a repeated write from one about a dead letter that is not there.
-func (db *DB) mustExist(ctx context.Context, tx *sql.Tx, id job.DeadLetterID) error {
-	var n int
-	if err := tx.QueryRowContext(ctx, db.rebind(`SELECT COUNT(*) FROM dead_letters WHERE id = ?`), id).Scan(&n); err != nil {
+	var found []job.ReplayRecord
+	err := db.query(ctx, q, func(row scanner) error {
+		var r job.ReplayRecord
+		err := row.Scan(&r.DeadLetterID, &r.Number, &r.RequestID, &r.Actor, &r.Reason, &r.Defect, &r.Fixed, &r.Forced,
+			instant{&r.StartedAt}, instantOrNull{&r.FinishedAt}, &r.Outcome, &r.Detail, &r.State, instantOrNull{&r.NotBefore})
+		found = append(found, r)
 		return err
-	}
-	if n == 0 {
-		return fmt.Errorf("dead letter %q: %w", id, job.ErrNotFound)
-	}
-	return nil
+	}, `SELECT dead_letter_id, number, request_id, actor, reason, defect, fixed_version, forced, started_at, finished_at,
+		outcome, detail, state, not_before FROM replays WHERE dead_letter_id = ? ORDER BY number`, id)
+	return found, err
 }

@@ -3,59 +3,71 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 
 	"github.com/redrivehq/redrive/job"
 )
 
-// SaveRequest records an operator's request and the decision, and moves the dead letter when the record says so. The
-// first record of an id wins; a repeated one changes nothing. An unknown dead letter wraps job.ErrNotFound.
+// SaveRequest records an operator's request and the decision on it. It is idempotent by dead letter, request id and
+// kind: the first write wins. One that is new moves the letter to r.State, unless that is empty. The error wraps
+// job.ErrNotFound when there is no such dead letter. Concurrent calls for one letter happen one after the other.
 func (db *DB) SaveRequest(ctx context.Context, r job.RequestRecord) error {
-	err := db.inTx(ctx, func(tx *sql.Tx) error {
-		record, err := encode(r)
+	err := db.write(ctx, func(tx *sql.Tx) error {
+		before, err := db.lock(ctx, tx, r.DeadLetterID)
 		if err != nil {
 			return err
 		}
-		added, err := db.exec(ctx, tx, `INSERT INTO requests (dead_letter_id, kind, request_id, at, record)
-			SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT) FROM dead_letters WHERE id = ?
-			ON CONFLICT DO NOTHING`, r.Kind, text(r.RequestID), micros(r.At), record, r.DeadLetterID)
-		if err != nil {
+		added, err := db.insertRequest(ctx, tx, r)
+		if err != nil || !added {
 			return err
 		}
-		if added == 0 {
-			return db.mustExist(ctx, tx, r.DeadLetterID)
+		if r.State != "" {
+			before.state = r.State
 		}
-		_, err = db.exec(ctx, tx, `UPDATE dead_letters SET updated_at = ?, state = CASE WHEN ? = '' THEN state ELSE ? END WHERE id = ?`,
-			micros(r.At), r.State, r.State, r.DeadLetterID)
+		_, err = db.exec(ctx, tx, `UPDATE dead_letters SET state = ?, updated_at = ? WHERE id = ?`,
+			before.state, micros(latest(before.updatedAt, r.At)), r.DeadLetterID)
 		return err
 	})
-	return db.wrapKnown(err, "save %s request of %s", r.Kind, r.DeadLetterID)
+	return db.wrap(ctx, err, "save %s request %s of %s", r.Kind, r.RequestID, r.DeadLetterID)
 }
 
-// Request returns the record of a request; one that was not decided yet wraps job.ErrNotFound.
-func (db *DB) Request(ctx context.Context, id job.DeadLetterID, kind job.RequestKind, requestID string) (job.RequestRecord, error) {
-	row := db.sql.QueryRowContext(ctx, db.rebind(
-		`SELECT record FROM requests WHERE dead_letter_id = ? AND kind = ? AND request_id = ?`), id, kind, text(requestID))
-	record, err := readRecord[job.RequestRecord](row.Scan)
-	if isNoRows(err) {
-		return record, fmt.Errorf("%s request of %s: %w", kind, id, job.ErrNotFound)
+func (db *DB) insertRequest(ctx context.Context, tx *sql.Tx, r job.RequestRecord) (added bool, err error) {
+	n, err := db.exec(ctx, tx, `
+		INSERT INTO requests (dead_letter_id, request_id, kind, seq, actor, reason, note, accepted, replay, refusal,
+			requested_at, state)
+		VALUES (?, ?, ?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM requests WHERE dead_letter_id = ?), ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (dead_letter_id, request_id, kind) DO NOTHING`,
+		r.DeadLetterID, r.RequestID, r.Kind, r.DeadLetterID, r.Actor, r.Reason, r.Text, r.Accepted, r.Replay,
+		document{r.Refusal}, micros(r.At), r.State)
+	return n > 0, err
+}
+
+const requestColumns = `dead_letter_id, request_id, kind, actor, reason, note, accepted, replay, refusal, requested_at, state`
+
+func requestFields(r *job.RequestRecord) []any {
+	return []any{
+		&r.DeadLetterID, &r.RequestID, &r.Kind, &r.Actor, &r.Reason, &r.Text, &r.Accepted, &r.Replay,
+		document{&r.Refusal}, instant{&r.At}, &r.State,
 	}
-	return record, db.wrap(err, "%s request of %s", kind, id)
+}
+
+// Request returns one request and the decision on it. The error wraps job.ErrNotFound.
+func (db *DB) Request(ctx context.Context, id job.DeadLetterID, kind job.RequestKind, requestID string) (job.RequestRecord, error) {
+	var r job.RequestRecord
+	row := db.queryRow(ctx, db.sql, `SELECT `+requestColumns+` FROM requests
+		WHERE dead_letter_id = ? AND request_id = ? AND kind = ?`, id, requestID, kind)
+	if err := row.Scan(requestFields(&r)...); err != nil {
+		return job.RequestRecord{}, db.wrap(ctx, orNotFound(err), "read %s request %s of %s", kind, requestID, id)
+	}
+	return r, nil
 }
 
 func (db *DB) requests(ctx context.Context, q queryer, id job.DeadLetterID) ([]job.RequestRecord, error) {
-	rows, err := q.QueryContext(ctx, db.rebind(`SELECT record FROM requests WHERE dead_letter_id = ? ORDER BY at, request_id`), id)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, readRecord[job.RequestRecord])
-}
-
-// wrapKnown lets job.ErrNotFound through, and nothing else of the database's words.
-func (db *DB) wrapKnown(err error, format string, args ...any) error {
-	if errors.Is(err, job.ErrNotFound) {
+	var found []job.RequestRecord
+	err := db.query(ctx, q, func(row scanner) error {
+		var r job.RequestRecord
+		err := row.Scan(requestFields(&r)...)
+		found = append(found, r)
 		return err
-	}
-	return db.wrap(err, format, args...)
+	}, `SELECT `+requestColumns+` FROM requests WHERE dead_letter_id = ? ORDER BY seq`, id)
+	return found, err
 }

@@ -1,7 +1,7 @@
-// Package sqlite makes a store over SQLite: the default, one file, no server.
+// Package sqlite makes a store over a SQLite file, for one machine: development, tests and small deployments.
 //
-// It suits one machine. Writers take turns (BEGIN IMMEDIATE and a busy timeout, both in DSN), so open the database with
-// the string that DSN returns. The program imports the driver (modernc.org/sqlite, named "sqlite").
+// Programs import the driver (modernc.org/sqlite) and open the file with DSN. Any number of processes may use one file;
+// they write one after the other.
 package sqlite
 
 import (
@@ -18,35 +18,70 @@ import (
 )
 
 //go:embed migrations/*.sql
-var migrations embed.FS
+var files embed.FS
 
-// New returns a store over db.
-func New(db *sql.DB) *store.DB {
-	files, err := fs.Sub(migrations, "migrations")
+// New returns a store over a file that was opened with DSN.
+func New(db *sql.DB) *store.DB { return store.New(db, Dialect()) }
+
+// Dialect is what New gives the store.
+func Dialect() store.Dialect {
+	migrations, err := fs.Sub(files, "migrations")
 	if err != nil {
-		panic(err) // the directory is embedded above
+		panic(err) // the path is constant and valid
 	}
-	return store.New(db, store.Dialect{
-		Name: "SQLite", Goose: goose.DialectSQLite3, Migrations: files, Code: code,
-	})
+	return store.Dialect{
+		Name: "sqlite", Goose: goose.DialectSQLite3, Migrations: migrations,
+		// Writers begin with the write lock (DSN), so no row needs one, and a read-only transaction is a snapshot.
+		Snapshot: sql.TxOptions{ReadOnly: true}, OneWriter: true, Code: code,
+	}
 }
 
-// DSN returns the data source name for a database file: write-ahead log, foreign keys, writers that wait for each
-// other up to ten seconds, and transactions that take the write lock when they begin, so that two that read before
-// they write cannot deadlock.
+// DSN returns the driver's address of a file. Its settings are part of what the store promises:
+// a write-ahead log, so that readers do not block the writer; BEGIN IMMEDIATE, since a transaction that reads first and
+// then writes would fail with SQLITE_BUSY instead of waiting; ten seconds of patience with other processes; foreign keys
+// are checked; and fsync at checkpoints only, which survives a kill of the process, and not always a power cut.
 func DSN(path string) string {
-	pragmas := url.Values{"_txlock": {"immediate"}}
-	for _, p := range []string{"journal_mode(WAL)", "busy_timeout(10000)", "foreign_keys(1)", "synchronous(NORMAL)"} {
-		pragmas.Add("_pragma", p)
+	settings := url.Values{
+		"_busy_timeout": {"10000"}, "_journal_mode": {"WAL"}, "_synchronous": {"NORMAL"}, "_foreign_keys": {"on"},
+		"_txlock": {"immediate"},
 	}
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + pragmas.Encode()
+	name := url.URL{Path: path}
+	return "file:" + name.EscapedPath() + "?" + settings.Encode()
 }
 
-// code reads SQLite's extended result code from the driver's error.
-func code(err error) string {
-	var coded interface{ Code() int }
-	if errors.As(err, &coded) {
-		return "SQLITE_" + strconv.Itoa(coded.Code())
+// code reads the driver's result code through its method, since the driver itself is not imported here.
+func code(err error) (code, class string) {
+	var own interface {
+		error
+		Code() int
 	}
-	return ""
+	if !errors.As(err, &own) {
+		return "", ""
+	}
+	n := own.Code()
+	return "SQLITE " + strconv.Itoa(n), classOf(n & 0xff)
+}
+
+// classOf names a primary result code (https://www.sqlite.org/rescode.html).
+func classOf(primary int) string {
+	switch primary {
+	case 5, 6:
+		return "database is locked"
+	case 8:
+		return "database is read-only"
+	case 10:
+		return "disk I/O error"
+	case 11, 26:
+		return "database file is damaged"
+	case 13:
+		return "disk is full"
+	case 14:
+		return "database file cannot be opened"
+	case 18:
+		return "value too large"
+	case 19:
+		return "constraint violated"
+	default:
+		return "database error"
+	}
 }
