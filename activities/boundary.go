@@ -22,8 +22,15 @@ type Boundary struct {
 	redactor *redaction.Redactor
 }
 
-// NewBoundary returns the interceptor; redactor scrubs the texts of activities that have no payload of their own.
-func NewBoundary(redactor *redaction.Redactor) *Boundary { return &Boundary{redactor: redactor} }
+// NewBoundary returns the interceptor. The texts of activities that have no payload of their own are scrubbed by the
+// built-in rules.
+func NewBoundary() (*Boundary, error) {
+	redactor, err := redaction.Compile(redaction.Policy{})
+	if err != nil {
+		return nil, fmt.Errorf("built-in redaction rules: %w", err)
+	}
+	return &Boundary{redactor: redactor}, nil
+}
 
 // InterceptActivity implements interceptor.WorkerInterceptor.
 func (b *Boundary) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {

@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.uber.org/zap"
 
-	"github.com/redrivehq/redrive/internal/wire"
+	"github.com/redrivehq/redrive/internal/history"
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/redaction"
 )
@@ -115,11 +115,11 @@ func (d *DeadLetters) payload(ctx context.Context, n job.DeathNotice) ([]byte, j
 		}
 		return payload, n.PayloadRef, nil
 	}
-	started, err := wire.Start(ctx, d.options.Client, n.WorkflowID, n.RunID)
+	started, err := history.Start(ctx, d.options.Client, n.WorkflowID, n.RunID)
 	if err != nil {
 		return nil, "", err
 	}
-	input, err := wire.Input(started, d.options.DataConverter)
+	input, err := history.Input(started, d.options.DataConverter)
 	if err != nil {
 		return nil, "", err
 	}

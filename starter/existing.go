@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
-	"github.com/redrivehq/redrive/internal/wire"
+	"github.com/redrivehq/redrive/internal/history"
 	"github.com/redrivehq/redrive/job"
 )
 
@@ -47,7 +47,7 @@ func (c *Client) existing(ctx context.Context, e job.Envelope, runID string) (En
 // failure it replays holds the payload. When that history is gone, nothing is left to contradict.
 func (c *Client) samePayload(ctx context.Context, e job.Envelope, runID string) (bool, error) {
 	for range 3 {
-		started, err := wire.Start(ctx, c.temporal, e.ID().JobWorkflowID(), runID)
+		started, err := history.Start(ctx, c.temporal, e.ID().JobWorkflowID(), runID)
 		var gone *serviceerror.NotFound
 		if errors.As(err, &gone) {
 			return true, nil
@@ -55,7 +55,7 @@ func (c *Client) samePayload(ctx context.Context, e job.Envelope, runID string) 
 		if err != nil {
 			return false, err
 		}
-		input, err := wire.Input(started, c.options.DataConverter)
+		input, err := history.Input(started, c.options.DataConverter)
 		if err != nil {
 			return false, err
 		}
@@ -96,18 +96,25 @@ func (c *Client) State(ctx context.Context, id job.KeyID) (job.State, error) {
 	if err != nil {
 		return "", err
 	}
+	parent := run.RawResponse.GetWorkflowExecutionInfo().GetParentExecution().GetWorkflowId()
+	isReplay := parent == id.ReplayWorkflowID()
 	switch run.Status {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
-		if run.RawResponse.GetWorkflowExecutionInfo().GetParentExecution().GetWorkflowId() == id.ReplayWorkflowID() {
+		if isReplay {
 			return job.StateReplaying, nil
 		}
 		return job.StateRunning, nil
 	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		if isReplay {
+			return job.StateResolved, nil
+		}
 		return job.StateCompleted, nil
 	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED:
-		return job.StateCanceled, nil
+		if !isReplay {
+			return job.StateCanceled, nil
+		}
 	}
-	// It failed: its Replay knows what became of the dead letter. One that was lost leaves it dead-lettered.
+	// It failed, or a replay of it was canceled: its Replay knows what became of the dead letter. One that was lost leaves it dead-lettered.
 	replay, err := c.describe(ctx, id.ReplayWorkflowID())
 	if errors.Is(err, job.ErrNotFound) {
 		return job.StateDeadLettered, nil

@@ -14,7 +14,6 @@ import (
 
 	"github.com/redrivehq/redrive/activities"
 	"github.com/redrivehq/redrive/job"
-	"github.com/redrivehq/redrive/redaction"
 	"github.com/redrivehq/redrive/workflows"
 )
 
@@ -38,11 +37,11 @@ func New(c *Client, options Options) (*Worker, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	redactor, err := redaction.Compile(redaction.Policy{})
+	boundary, err := activities.NewBoundary()
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{client: c, options: options, boundary: activities.NewBoundary(redactor)}
+	w := &Worker{client: c, options: options, boundary: boundary}
 	if options.Policies != nil {
 		if w.policies, err = options.policies(); err != nil {
 			return nil, err

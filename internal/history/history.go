@@ -1,4 +1,7 @@
-package wire
+// Package history reads back what a run was started with, from the first event of its history.
+//
+// It is apart from wire, because workflows import that one and must not have a client within reach.
+package history
 
 import (
 	"context"
@@ -14,15 +17,15 @@ import (
 // ErrNoInput is wrapped when a run's history does not begin with a start.
 var ErrNoInput = errors.New("run has no readable start event")
 
-// Histories reads workflow histories; client.Client is one.
-type Histories interface {
+// Reader reads workflow histories; client.Client is one.
+type Reader interface {
 	GetWorkflowHistory(
 		ctx context.Context, workflowID, runID string, isLongPoll bool, filter enumspb.HistoryEventFilterType,
 	) client.HistoryEventIterator
 }
 
 // Start reads the first event of a run.
-func Start(ctx context.Context, h Histories, workflowID, runID string) (*historypb.WorkflowExecutionStartedEventAttributes, error) {
+func Start(ctx context.Context, h Reader, workflowID, runID string) (*historypb.WorkflowExecutionStartedEventAttributes, error) {
 	iterator := h.GetWorkflowHistory(ctx, workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	if !iterator.HasNext() {
 		return nil, fmt.Errorf("history of run %s: %w", runID, ErrNoInput)
