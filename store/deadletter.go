@@ -15,7 +15,9 @@ import (
 // It is idempotent by run: a run that is already in the lineage changes nothing, not even the state. A new run becomes
 // the letter's current failure and brings owner, runbook, subject, tags and the end of retention up to date. One that no
 // operator asked for (Replay == 0) makes the letter dead_lettered, also one that was resolved or discarded; the run of a
-// replay leaves the state to SaveReplay. Concurrent calls for one letter happen one after the other.
+// replay leaves the state to SaveReplay. A run that failed before the current one did, and is only reported late, joins
+// the lineage and changes nothing else: what happened since has decided already. Concurrent calls for one letter happen
+// one after the other.
 func (db *DB) RecordFailure(ctx context.Context, letter job.DeadLetter, payload *job.SealedPayload) error {
 	err := db.write(ctx, func(tx *sql.Tx) error {
 		created, err := db.insertLetter(ctx, tx, letter)
@@ -30,7 +32,7 @@ func (db *DB) RecordFailure(ctx context.Context, letter job.DeadLetter, payload 
 		if err != nil || !added {
 			return err
 		}
-		if !created {
+		if !created && micros(letter.LastFailure) >= micros(before.lastFailure) {
 			if err := db.updateLetter(ctx, tx, letter, before); err != nil {
 				return err
 			}
@@ -76,9 +78,10 @@ func latest(a, b time.Time) time.Time {
 
 // standing is the part of a dead letter that writes decide by.
 type standing struct {
-	state     job.State
-	replays   int
-	updatedAt time.Time
+	state       job.State
+	replays     int
+	updatedAt   time.Time
+	lastFailure time.Time
 }
 
 // lock keeps other writers from the letter until the transaction ends. It is the first thing a transaction does with an
@@ -88,8 +91,9 @@ type standing struct {
 // whoever held the lock before, since each statement there sees what was committed before it began.
 func (db *DB) lock(ctx context.Context, tx *sql.Tx, id job.DeadLetterID) (standing, error) {
 	var s standing
-	err := db.queryRow(ctx, tx, `SELECT state, replays, updated_at FROM dead_letters WHERE id = ?`+db.dialect.LockRow, id).
-		Scan(&s.state, &s.replays, instant{&s.updatedAt})
+	err := db.queryRow(ctx, tx, `
+		SELECT state, replays, updated_at, last_failure FROM dead_letters WHERE id = ?`+db.dialect.LockRow, id).
+		Scan(&s.state, &s.replays, instant{&s.updatedAt}, instant{&s.lastFailure})
 	return s, orNotFound(err)
 }
 
@@ -105,13 +109,17 @@ const letterColumns = `d.id, d.namespace, d.job_type, d.job_key, d.owner, d.runb
 
 func letterFields(l *job.DeadLetter) []any {
 	return []any{
-		&l.ID, &l.Namespace, &l.Type, &l.Key, &l.Owner, &l.Runbook, &l.Subject, document{&l.Tags}, &l.State, &l.Replays,
-		instantOrNull{&l.NotBefore}, instant{&l.UpdatedAt}, instant{&l.KeepUntil},
+		&l.ID, &l.Namespace, &l.Type, &l.Key, &l.Owner, &l.Runbook, &l.Subject,
+		document{&l.Tags},
+		&l.State, &l.Replays,
+		instantOrNull{&l.NotBefore},
+		instant{&l.UpdatedAt},
+		instant{&l.KeepUntil},
 	}
 }
 
-// DeadLetter returns a dead letter with its whole lineage, all of one moment; each part is oldest first. The error wraps
-// job.ErrNotFound.
+// DeadLetter returns a dead letter with its whole lineage, all of one moment; each part is oldest first, and
+// the current failure is the last of Failures. The error wraps job.ErrNotFound.
 func (db *DB) DeadLetter(ctx context.Context, id job.DeadLetterID) (job.DeadLetter, error) {
 	var letter job.DeadLetter
 	err := db.snapshot(ctx, func(tx *sql.Tx) error {

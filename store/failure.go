@@ -30,7 +30,11 @@ const failureColumns = `f.run_id, f.workflow_id, f.replay, f.schema_version, f.v
 func failureFields(f *job.FailureRecord) []any {
 	return []any{
 		&f.RunID, &f.WorkflowID, &f.Replay, &f.SchemaVersion, &f.Version, &f.Class, &f.Cause, &f.Message,
-		&f.Fingerprint, document{&f.Log}, instant{&f.FirstFailure}, instant{&f.LastFailure}, &f.PayloadRef,
+		&f.Fingerprint,
+		document{&f.Log},
+		instant{&f.FirstFailure},
+		instant{&f.LastFailure},
+		&f.PayloadRef,
 		document{&f.Redaction},
 	}
 }
@@ -45,6 +49,6 @@ func (db *DB) failures(ctx context.Context, q queryer, id job.DeadLetterID) ([]j
 		err := row.Scan(append(failureFields(&f), redactedField(&f))...)
 		found = append(found, f)
 		return err
-	}, `SELECT `+failureColumns+`, f.redacted_payload FROM failures f WHERE f.dead_letter_id = ? ORDER BY f.seq`, id)
+	}, `SELECT `+failureColumns+`, f.redacted_payload FROM failures f WHERE f.dead_letter_id = ? ORDER BY f.last_failure, f.seq`, id)
 	return found, err
 }

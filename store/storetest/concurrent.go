@@ -57,7 +57,8 @@ func testConcurrency(t *testing.T, open func(*testing.T) *store.DB) {
 			require.NoError(t, err)
 		}
 		require.Len(t, runs, n)
-		require.Equal(t, got.Failures[n-1], got.FailureRecord, "the last to arrive is the current one")
+		require.Equal(t, got.Failures[n-1], got.FailureRecord, "the newest is the current one")
+		require.Equal(t, newLetter(1, n-1).RunID, got.RunID)
 	})
 	t.Run("RequestsReplaysAndFailures", func(t *testing.T) {
 		t.Parallel()

@@ -23,6 +23,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.DB) {
 		"Requests":      testRequests,
 		"Replays":       testReplays,
 		"Payloads":      testPayloads,
+		"Late":          testLate,
 		"Text":          testText,
 		"Concurrency":   testConcurrency,
 		"Cancel":        testCancel,
