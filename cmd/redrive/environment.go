@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.uber.org/zap"
+
+	"github.com/redrivehq/redrive/config"
+	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/redaction"
+	"github.com/redrivehq/redrive/starter"
+	"github.com/redrivehq/redrive/telemetry"
+	"github.com/redrivehq/redrive/worker"
+)
+
+// environment is what a command may touch of the world around the process.
+type environment struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+
+	// From the global flags.
+	configFile string
+	output     string
+}
+
+// settings reads redrive.yaml and REDRIVE_*.
+func (e *environment) settings() (config.Config, error) {
+	file := e.configFile
+	if file == "" {
+		file = e.getenv("REDRIVE_CONFIG")
+	}
+	if file == "" {
+		if _, err := os.Stat("redrive.yaml"); err == nil {
+			file = "redrive.yaml"
+		}
+	}
+	return config.Load(file, e.getenv)
+}
+
+func (e *environment) logger(c config.Config) (*zap.Logger, error) {
+	return telemetry.NewLogger(e.stderr, c.Log.Level, c.Log.Format)
+}
+
+// temporalOptions are Temporal's own environment configuration.
+func (e *environment) temporalOptions(logger *zap.Logger) (client.Options, error) {
+	options, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: temporalEnvironment{e.getenv}})
+	if err != nil {
+		return options, fmt.Errorf("read Temporal's environment configuration: %w", err)
+	}
+	if options.HostPort == "" {
+		options.HostPort = client.DefaultHostPort
+	}
+	if options.Namespace == "" {
+		options.Namespace = client.DefaultNamespace
+	}
+	options.Logger = telemetry.Temporal(logger)
+	return options, nil
+}
+
+// namespace is the one that dead-letter ids are derived in; it needs no connection.
+func (e *environment) namespace() (string, error) {
+	options, err := e.temporalOptions(zap.NewNop())
+	return options.Namespace, err
+}
+
+// connect dials the Temporal of the environment.
+func (e *environment) connect(ctx context.Context, logger *zap.Logger) (*worker.Client, string, error) {
+	options, err := e.temporalOptions(logger)
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := worker.Dial(ctx, options)
+	return c, options.Namespace, err
+}
+
+// newStarter refuses keys in which a detector finds a secret or personal data: they become plaintext workflow IDs.
+func newStarter(c client.Client, logger *zap.Logger) (*starter.Client, error) {
+	redactor, err := redaction.Compile(redaction.Policy{})
+	if err != nil {
+		return nil, err
+	}
+	return starter.New(c, starter.Options{Screen: redactor.Detect, Logger: logger}), nil
+}
+
+// temporalEnvironment hands getenv to envconfig, which also lists variables (TEMPORAL_GRPC_META_*).
+type temporalEnvironment struct{ getenv func(string) string }
+
+// LookupEnv implements envconfig.EnvLookup.
+func (t temporalEnvironment) LookupEnv(name string) (string, bool) {
+	value := t.getenv(name)
+	return value, value != ""
+}
+
+// Environ implements envconfig.EnvLookup: the names are the process's, the values getenv's.
+func (t temporalEnvironment) Environ() []string {
+	var all []string
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if value := t.getenv(name); value != "" {
+			all = append(all, name+"="+value)
+		}
+	}
+	return all
+}
+
+// deadLetterID reads an id as it is given on the command line: dl_…, or type:key.
+func (e *environment) deadLetterID(given string) (job.DeadLetterID, error) {
+	if strings.HasPrefix(given, "dl_") && !strings.Contains(given, ":") {
+		return job.DeadLetterID(given), nil
+	}
+	id, err := parseKeyID(given)
+	if err != nil {
+		return "", usagef("%q is neither a dead letter's id (dl_…) nor type:key: %w", given, err)
+	}
+	namespace, err := e.namespace()
+	return job.NewDeadLetterID(namespace, id), err
+}
+
+// parseKeyID reads type:key.
+func parseKeyID(given string) (job.KeyID, error) {
+	t, key, colon := strings.Cut(given, ":")
+	if !colon {
+		return job.KeyID{}, fmt.Errorf("%w: there is no colon in it", job.ErrInvalidKey)
+	}
+	id := job.KeyID{Type: job.Type(t), Key: job.Key(key)}
+	return id, id.Validate()
+}
+
+// readInput reads a file, stdin (-), or the text after an @.
+func (e *environment) readInput(flag, source string) ([]byte, error) {
+	if inline, ok := strings.CutPrefix(source, "@"); ok {
+		return []byte(inline), nil
+	}
+	if source == "-" {
+		raw, err := io.ReadAll(io.LimitReader(e.stdin, job.MaxPayloadBytes+1<<20))
+		if err != nil {
+			return nil, fmt.Errorf("read %s from stdin: %w", flag, err)
+		}
+		return raw, nil
+	}
+	raw, err := os.ReadFile(source)
+	var failed *fs.PathError
+	switch {
+	case err == nil:
+		return raw, nil
+	case strings.HasPrefix(strings.TrimSpace(source), "{"):
+		return nil, usagef("%s takes a file, - for stdin, or JSON after an @", flag) // source is a payload: not quoted
+	case errors.As(err, &failed):
+		return nil, usagef("%s: %s: %w", flag, source, failed.Err)
+	}
+	return nil, err
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/replay"
+)
+
+// requestFlags are those of the operators' requests.
+type requestFlags struct {
+	job.Request
+	wait    bool
+	timeout time.Duration
+}
+
+func newReplay(env *environment) *cobra.Command {
+	var f requestFlags
+	cmd := requestCommand(env, job.RequestReplay, &f)
+	cmd.Short = "Run the job again under its original key"
+	cmd.Long = cmd.Short + `.
+
+It is refused (exit 3, with a code) while no worker polls the job type's lane, while another replay runs, too soon after
+one that failed again, and, where the failure needs a repair, for the handler versions that failed. --wait stays for the
+outcome: exit 0 when it resolved the dead letter, 1 when the job failed again.`
+	cmd.Example = `  redrive dead-letters replay dl_ab2cd3ef4gh5ij6kl7mn2op3qr --reason 'amounts are parsed now'
+  redrive dead-letters replay email.send:order-1001.receipt --reason 'deployed v2' --fixed-version v2 --wait`
+	cmd.Flags().StringVar(&f.Fixed, "fixed-version", "", "the only handler `version` that may run it")
+	cmd.Flags().StringVar(&f.Defect, "defect", "", "what was wrong, for the record")
+	cmd.Flags().BoolVar(&f.Force, "force", false, "run it although nothing was repaired")
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait for the outcome")
+	return cmd
+}
+
+func newDiscard(env *environment) *cobra.Command {
+	var f requestFlags
+	cmd := requestCommand(env, job.RequestDiscard, &f)
+	cmd.Short = "Close a dead letter without a replay"
+	cmd.Example = `  redrive dead-letters discard dl_ab2cd3ef4gh5ij6kl7mn2op3qr --reason 'order was canceled by phone'`
+	return cmd
+}
+
+func newAnnotate(env *environment) *cobra.Command {
+	var f requestFlags
+	cmd := requestCommand(env, job.RequestAnnotate, &f)
+	cmd.Short = "Add a note to a dead letter"
+	cmd.Example = `  redrive dead-letters annotate dl_ab2cd3ef4gh5ij6kl7mn2op3qr --text 'asked the shop, answer on Monday'`
+	return cmd
+}
+
+// requestCommand is what the requests have in common.
+func requestCommand(env *environment, kind job.RequestKind, f *requestFlags) *cobra.Command {
+	cmd := &cobra.Command{Use: string(kind) + " ID", Args: takes("ID")}
+	flags := cmd.Flags()
+	flags.StringVar(&f.Actor, "actor", "", "who asks (default: $USER)")
+	if kind == job.RequestAnnotate {
+		flags.StringVar(&f.Text, "text", "", "the note (required)")
+	} else {
+		flags.StringVar(&f.Reason, "reason", "", "why (required)")
+	}
+	flags.StringVar(&f.RequestID, "request-id", "", "makes the request idempotent (default: a new one)")
+	flags.DurationVar(&f.timeout, "timeout", 15*time.Second, "how long to wait for the decision")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if f.Actor == "" {
+			f.Actor = env.getenv("USER")
+		}
+		if f.Actor == "" {
+			return usagef("%s needs --actor, since $USER is not set", kind)
+		}
+		if err := f.Validate(kind); err != nil {
+			return usagef("%w (give it with --%s)", err, missingFlag(kind))
+		}
+		id, err := env.deadLetterID(args[0])
+		if err != nil {
+			return err
+		}
+		return env.withReplay(cmd.Context(), func(c *replay.Client) error {
+			return env.request(cmd.Context(), c, id, kind, *f)
+		})
+	}
+	return cmd
+}
+
+func missingFlag(kind job.RequestKind) string {
+	if kind == job.RequestAnnotate {
+		return "text"
+	}
+	return "reason"
+}
+
+// withReplay connects to the store and to Temporal.
+func (e *environment) withReplay(ctx context.Context, use func(*replay.Client) error) error {
+	return e.withStore(ctx, func(db *database) error {
+		settings, err := e.settings()
+		if err != nil {
+			return err
+		}
+		logger, err := e.logger(settings)
+		if err != nil {
+			return err
+		}
+		c, _, err := e.connect(ctx, logger)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return use(replay.New(c, db))
+	})
+}
+
+// answered is what a request command prints.
+type answered struct {
+	job.Decision
+	Pending bool              `json:"pending,omitempty"`
+	Outcome *job.ReplayRecord `json:"outcome,omitempty"`
+}
+
+// request sends, waits for the decision, and with --wait for the outcome.
+func (e *environment) request(ctx context.Context, c *replay.Client, id job.DeadLetterID, kind job.RequestKind, f requestFlags) error {
+	requestID, err := c.Send(ctx, id, kind, f.Request)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	decision, err := c.Await(limited, id, kind, requestID)
+	switch {
+	case err != nil && ctx.Err() == nil && limited.Err() != nil:
+		return e.sayPending(id, kind, requestID, f.timeout)
+	case err != nil:
+		return err
+	case !decision.Accepted:
+		return e.sayRefused(kind, decision)
+	}
+	result := answered{Decision: decision}
+	if e.output == outputTable {
+		e.sayAccepted(id, kind, decision)
+	}
+	if f.wait {
+		outcome, err := c.AwaitOutcome(ctx, id, decision.Replay)
+		if err != nil {
+			return err
+		}
+		result.Outcome = &outcome
+	}
+	if err := e.print(result, func(w io.Writer) { sayOutcome(w, result.Outcome) }); err != nil {
+		return err
+	}
+	if result.Outcome != nil && result.Outcome.Outcome != job.OutcomeResolved {
+		return &exit{code: exitFailed}
+	}
+	return nil
+}
+
+func (e *environment) sayAccepted(id job.DeadLetterID, kind job.RequestKind, d job.Decision) {
+	if kind == job.RequestReplay {
+		fmt.Fprintf(e.stdout, "replay %d of %s accepted\n", d.Replay, printable(string(id)))
+		return
+	}
+	fmt.Fprintf(e.stdout, "%s of %s accepted\n", kind, printable(string(id)))
+}
+
+func sayOutcome(w io.Writer, outcome *job.ReplayRecord) {
+	if outcome == nil {
+		return
+	}
+	fmt.Fprintf(w, "replay %d %s", outcome.Number, outcome.Outcome)
+	if outcome.Detail != "" {
+		fmt.Fprintf(w, ": %s", printable(outcome.Detail))
+	}
+	fmt.Fprintln(w)
+}
+
+// sayRefused leaves the decision on stdout for programs, and code and sentence on stderr for people.
+func (e *environment) sayRefused(kind job.RequestKind, d job.Decision) error {
+	if e.output == outputJSON {
+		if err := e.print(answered{Decision: d}, nil); err != nil {
+			return err
+		}
+	}
+	if d.Refusal == nil {
+		return refusedf("%s refused", kind)
+	}
+	return refusedf("%s refused, %s: %s", kind, d.Refusal.Code, d.Refusal.Detail)
+}
+
+// sayPending is a failure: nobody knows yet whether the request is accepted. It is durable all the same.
+func (e *environment) sayPending(id job.DeadLetterID, kind job.RequestKind, requestID string, waited time.Duration) error {
+	if e.output == outputJSON {
+		pending := answered{Decision: job.Decision{RequestID: requestID, DeadLetterID: id}, Pending: true}
+		if err := e.print(pending, nil); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s was sent and is durable, but not decided within %s (does a worker run?); "+
+		"ask again with --request-id %s, or see `redrive dead-letters show %s`", kind, waited, requestID, id)
+}
