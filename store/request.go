@@ -46,7 +46,9 @@ const requestColumns = `dead_letter_id, request_id, kind, actor, reason, note, a
 func requestFields(r *job.RequestRecord) []any {
 	return []any{
 		&r.DeadLetterID, &r.RequestID, &r.Kind, &r.Actor, &r.Reason, &r.Text, &r.Accepted, &r.Replay,
-		document{&r.Refusal}, instant{&r.At}, &r.State,
+		document{&r.Refusal},
+		instant{&r.At},
+		&r.State,
 	}
 }
 

@@ -9,25 +9,36 @@ import (
 )
 
 // DataConverter puts codecs around parent so that a codec that fails, or panics, fails the workflow task, which is
-// tried again, and never the workflow.
+// tried again, and never the workflow. Without it the SDK takes the error of a key service that is down for a failure of
+// the workflow itself. Outside workflow tasks the error is an ordinary one. Codecs are applied in the SDK's order: the
+// first is the outermost.
 func DataConverter(parent converter.DataConverter, codecs ...converter.PayloadCodec) converter.DataConverter {
 	patient := make([]converter.PayloadCodec, len(codecs))
 	for i, codec := range codecs {
-		patient[i] = patientCodec{codec}
+		patient[i] = &patientCodec{codec}
 	}
 	return converter.NewCodecDataConverter(parent, patient...)
 }
 
+// patientCodec is used by pointer: the SDK compares codecs, and the one inside need not be comparable.
 type patientCodec struct{ codec converter.PayloadCodec }
 
 // Encode implements converter.PayloadCodec.
-func (p patientCodec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+func (p *patientCodec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return patiently("encode", p.codec.Encode, payloads)
 }
 
 // Decode implements converter.PayloadCodec.
-func (p patientCodec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+func (p *patientCodec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return patiently("decode", p.codec.Decode, payloads)
+}
+
+// WithSerializationContext lets a codec see which workflow or activity its payloads belong to.
+func (p *patientCodec) WithSerializationContext(ctx converter.SerializationContext) converter.PayloadCodec {
+	if codec, ok := p.codec.(converter.PayloadCodecWithSerializationContext); ok {
+		return &patientCodec{codec.WithSerializationContext(ctx)}
+	}
+	return p
 }
 
 var errCodecPanic = errors.New("codec panicked")
@@ -43,5 +54,8 @@ func patiently(
 			out, err = nil, converter.NewWorkflowTaskFailureError(fmt.Errorf("%s payload: %w", what, err))
 		}
 	}()
-	return codec(in)
+	if out, err = codec(in); err == nil && len(out) != len(in) {
+		err = fmt.Errorf("codec made %d payloads of %d", len(out), len(in))
+	}
+	return out, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
 	"github.com/tink-crypto/tink-go/v2/keyset"
+	tinkpb "github.com/tink-crypto/tink-go/v2/proto/tink_go_proto"
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
@@ -49,26 +51,53 @@ func newKeyset(handle *keyset.Handle) (*Keyset, error) {
 	return &Keyset{handle: handle, aead: primitive}, nil
 }
 
-// LoadKeyset reads a keyset file. A file that others than its owner may read is refused.
+// LoadKeyset reads a keyset file. A file that group or others have any access to is refused, since its keys open every
+// payload; the error names its mode and the wanted one. Errors about the file or its content wrap ErrInvalidKeyset.
 func LoadKeyset(path string) (*Keyset, error) {
-	info, err := os.Stat(path)
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: there is no file %s; make one with `redrive keys create`", ErrInvalidKeyset, path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keyset: %w", err)
+		return nil, fmt.Errorf("load keyset: %w", err)
+	}
+	defer func() { _ = file.Close() }() // only read
+	info, err := file.Stat()            // of the file that is read, not of one put in its place
+	if err != nil {
+		return nil, fmt.Errorf("load keyset: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("%w: %s has mode %#o, only its owner may read it (0600)", ErrInvalidKeyset, path, mode)
+		return nil, fmt.Errorf("%w: %s has mode %#o and must have 0600: only its owner may read it", ErrInvalidKeyset, path, mode)
 	}
-	raw, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	raw, err := io.ReadAll(io.LimitReader(file, maxKeysetBytes))
 	if err != nil {
-		return nil, fmt.Errorf("keyset: %w", err)
+		return nil, fmt.Errorf("load keyset: %w", err)
 	}
 	return ParseKeyset(raw)
 }
 
-// MarshalPlain returns the keyset with its keys in the clear, for a file of mode 0600.
+// maxKeysetBytes holds thousands of keys; it bounds the damage of a path that names something else.
+const maxKeysetBytes = 1 << 20
+
+// Rotate returns a keyset with a new primary key and all keys of k, which open what they sealed. k stays as it is.
+func (k *Keyset) Rotate() (*Keyset, error) {
+	manager := keyset.NewManagerFromHandle(k.handle)
+	id, err := manager.Add(aead.AES256GCMKeyTemplate())
+	if err == nil {
+		err = manager.SetPrimary(id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("rotate keyset %s: %w", k.ID(), err)
+	}
+	handle, err := manager.Handle()
+	if err != nil {
+		return nil, fmt.Errorf("rotate keyset %s: %w", k.ID(), err)
+	}
+	return newKeyset(handle)
+}
+
+// MarshalPlain returns the keyset in Tink's JSON form with its keys in the clear. It belongs into a file of mode 0600 and
+// nowhere else; wrapping by a key service comes later.
 func (k *Keyset) MarshalPlain() ([]byte, error) {
 	var b bytes.Buffer
 	if err := insecurecleartextkeyset.Write(k.handle, keyset.NewJSONWriter(&b)); err != nil {
@@ -78,6 +107,16 @@ func (k *Keyset) MarshalPlain() ([]byte, error) {
 }
 
 // ID names the primary key. It is safe to show.
-func (k *Keyset) ID() string {
-	return strconv.FormatUint(uint64(k.handle.KeysetInfo().GetPrimaryKeyId()), 10)
+func (k *Keyset) ID() string { return keyName(k.handle.KeysetInfo().GetPrimaryKeyId()) }
+
+// holds tells whether the keyset has the key that ID named when it was primary, and may use it.
+func (k *Keyset) holds(id string) bool {
+	for _, key := range k.handle.KeysetInfo().GetKeyInfo() {
+		if keyName(key.GetKeyId()) == id {
+			return key.GetStatus() == tinkpb.KeyStatusType_ENABLED
+		}
+	}
+	return false
 }
+
+func keyName(id uint32) string { return strconv.FormatUint(uint64(id), 10) }

@@ -8,8 +8,18 @@ import (
 	"github.com/redrivehq/redrive/job"
 )
 
-// Rows reads sealed payloads; a reference that leads nowhere wraps job.ErrPayloadGone. It is safe for concurrent use.
+// Errors of Open that no later attempt heals. Both are job.ErrPayloadGone.
+var (
+	// ErrUnknownKey says that the keyset does not hold the key that sealed a payload, or has it disabled.
+	ErrUnknownKey = fmt.Errorf("%w: unknown key", job.ErrPayloadGone)
+	// ErrForged says that a row is not what was sealed for its reference and job: changed, swapped or cut.
+	ErrForged = fmt.Errorf("%w: the row is not what was sealed for this reference and job", job.ErrPayloadGone)
+)
+
+// Rows reads sealed payloads. It is safe for concurrent use.
 type Rows interface {
+	// SealedPayload changes nothing. The error wraps job.ErrPayloadGone when the reference leads nowhere, now and later;
+	// trouble that may pass is any other error.
 	SealedPayload(ctx context.Context, ref job.PayloadRef) (job.SealedPayload, error)
 }
 
@@ -22,7 +32,8 @@ type Vault struct {
 // New returns a vault over rows.
 func New(keys *Keyset, rows Rows) *Vault { return &Vault{keys: keys, rows: rows} }
 
-// Seal encrypts a payload for a row of the store.
+// Seal encrypts a payload for a row of the store, with the keyset's primary key. Sealing twice gives different bytes that
+// open alike. It stores nothing; the error is the cipher's, and never quotes the payload.
 func (v *Vault) Seal(ref job.PayloadRef, id job.KeyID, plaintext []byte, now time.Time) (job.SealedPayload, error) {
 	ciphertext, err := v.keys.aead.Encrypt(plaintext, binding(ref, id))
 	if err != nil {
@@ -31,22 +42,27 @@ func (v *Vault) Seal(ref job.PayloadRef, id job.KeyID, plaintext []byte, now tim
 	return job.SealedPayload{Ref: ref, KeyID: id, KeysetID: v.keys.ID(), Ciphertext: ciphertext, CreatedAt: now.UTC()}, nil
 }
 
-// Open returns the payload behind a reference. What will not heal wraps job.ErrPayloadGone: no row, a key that this
-// keyset does not hold, bytes that are not what was sealed for this reference and job.
+// Open returns the payload behind a reference. What will not heal wraps job.ErrPayloadGone: no row, ErrUnknownKey,
+// ErrForged. Any other error is the store's and may pass.
 func (v *Vault) Open(ctx context.Context, ref job.PayloadRef) ([]byte, error) {
 	sealed, err := v.rows.SealedPayload(ctx, ref)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open payload %s: %w", ref, err)
 	}
 	plaintext, err := v.keys.aead.Decrypt(sealed.Ciphertext, binding(ref, sealed.KeyID))
-	if err != nil {
-		return nil, fmt.Errorf("payload %s: sealed by keyset %s, this one (%s) does not open it: %w",
-			ref, sealed.KeysetID, v.keys.ID(), job.ErrPayloadGone)
+	switch {
+	case err == nil:
+		return plaintext, nil
+	case !v.keys.holds(sealed.KeysetID):
+		return nil, fmt.Errorf("open payload %s: %w: it was sealed with key %q, the keyset's primary is %s",
+			ref, ErrUnknownKey, sealed.KeysetID, v.keys.ID())
+	default:
+		return nil, fmt.Errorf("open payload %s: %w", ref, ErrForged)
 	}
-	return plaintext, nil
 }
 
-// binding is the associated data. Its parts cannot run into each other: a reference and a type hold no NUL.
+// binding is the associated data: it ties a ciphertext to its purpose, reference and job, so that a row put in another's
+// place does not open. Its parts cannot run into each other: a reference and a type hold no NUL.
 func binding(ref job.PayloadRef, id job.KeyID) []byte {
-	return []byte(string(ref) + "\x00" + string(id.Type) + "\x00" + string(id.Key))
+	return []byte("redrive payload v1\x00" + string(ref) + "\x00" + string(id.Type) + "\x00" + string(id.Key))
 }
