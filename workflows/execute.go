@@ -42,7 +42,7 @@ func (r *replayRun) probe(rule job.VersionRule) *job.Refusal {
 			"no worker of version %s answers; version %s does", rule.Only, seen.Version)}
 	default:
 		return &job.Refusal{Code: job.RefusedVersionUnchanged, Detail: fmt.Sprintf(
-			"a %s needs a repair, and only version %s answers; failed so far: %s (deploy a repaired handler, or force with a reason)",
+			"%s needs a repair, and only version %s answers; failed so far: %s (deploy a repaired handler, or force with a reason)",
 			r.parked.Current.Class, seen.Version, strings.Join(rule.Not, ", "))}
 	}
 }

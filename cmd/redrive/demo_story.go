@@ -97,14 +97,28 @@ func (d *demo) waitForTheRest(ctx context.Context) error {
 		switch id.Type {
 		case "webhook.deliver":
 			throttled, _ := d.receiver.counts()
-			d.line.say("✓", "%s completed, after the receiver had answered 429 %d times", id, throttled)
+			d.line.say("✓", "%s completed; before that the receiver had answered 429 (too many requests) %d times", id, throttled)
 		case demoSlow.Type:
-			d.line.say("✓", "%s completed: its lease expired, and it ran again elsewhere", id)
+			d.line.say("✓", "%s completed: its lease expired, and it ran again elsewhere%s", id, d.attemptOf(id))
 		default:
 			d.line.say("✓", "%s completed", id)
 		}
 	}
 	return nil
+}
+
+// attemptOf says by which attempt a slow job was finished.
+func (d *demo) attemptOf(id job.KeyID) string {
+	lines, err := d.effects()
+	if err != nil {
+		return ""
+	}
+	for _, line := range lines {
+		if line.Key == id.Key && line.Event == "finished" {
+			return fmt.Sprintf(" (attempt %d, worker %d)", line.Attempt, line.PID)
+		}
+	}
+	return ""
 }
 
 func (d *demo) showTheDeadLetter(ctx context.Context) error {
