@@ -52,7 +52,8 @@ type Options struct {
 	Listen string
 	// Token is the bearer token; required unless Listen is on loopback.
 	Token string
-	// DecisionWait is how long a request waits for its decision. Default 3s.
+	// DecisionWait is how long a request waits for its decision. Default 8s, below the usual patience of
+	// clients and proxies.
 	DecisionWait time.Duration
 	// Timeout bounds every request. Default 30s.
 	Timeout time.Duration
@@ -64,7 +65,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.DecisionWait == 0 {
-		o.DecisionWait = 3 * time.Second
+		o.DecisionWait = 8 * time.Second
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second

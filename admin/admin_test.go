@@ -171,6 +171,10 @@ func TestRequests(t *testing.T) {
 			require.JSONEq(t, `{"request_id":"req-1","decision":"accepted","replay":1}`, body)
 			require.Equal(t, kind, f.kinds[len(f.kinds)-1])
 		}
+		for _, id := range f.ids {
+			require.Equal(t, job.DeadLetterID("dl_1"), id)
+		}
+		require.Len(t, f.ids, 6)
 		require.Equal(t, job.Request{RequestID: "r-7", Actor: "ana", Reason: "fixed", Defect: "d", Fixed: "v2", Force: true}, f.sent[0])
 	})
 

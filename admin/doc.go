@@ -1,8 +1,8 @@
 // Package admin is the HTTP API for operators and for producers that have no Temporal client.
 //
 // It decides nothing itself. A job is started by package starter, a request is sent by package replay and decided by
-// the dead letter's Replay workflow; what is read comes from the store. An answer 202 therefore means "durable", and a
-// decision that takes longer than the API waits is "pending", to be found under its request id in the dead letter.
+// the dead letter's Replay workflow; what is read comes from the store. An answer 202 means "durable, not decided yet": a
+// decision that takes longer than the API waits is found under its request id in the dead letter.
 //
 // Who may call: with a token, whoever sends it as bearer. Without one the API serves loopback only, where a browser is
 // the danger: a page from elsewhere could post to it, or read it through a DNS name that it points at 127.0.0.1. So

@@ -27,6 +27,7 @@ type fakes struct {
 	options  []starter.EnqueueOptions
 	enqueued starter.Enqueued
 
+	ids      []job.DeadLetterID
 	sent     []job.Request
 	kinds    []job.RequestKind
 	decision job.Decision
@@ -55,12 +56,13 @@ func (f *fakes) Start(_ context.Context, e job.Envelope, o starter.EnqueueOption
 	return f.enqueued, f.err
 }
 
-func (f *fakes) Send(_ context.Context, _ job.DeadLetterID, kind job.RequestKind, r job.Request) (string, error) {
-	f.sent, f.kinds = append(f.sent, r), append(f.kinds, kind)
+func (f *fakes) Send(_ context.Context, id job.DeadLetterID, kind job.RequestKind, r job.Request) (string, error) {
+	f.ids, f.sent, f.kinds = append(f.ids, id), append(f.sent, r), append(f.kinds, kind)
 	return "req-1", f.err
 }
 
-func (f *fakes) Await(ctx context.Context, _ job.DeadLetterID, _ job.RequestKind, _ string) (job.Decision, error) {
+func (f *fakes) Await(ctx context.Context, id job.DeadLetterID, _ job.RequestKind, _ string) (job.Decision, error) {
+	f.ids = append(f.ids, id)
 	if f.pending {
 		<-ctx.Done()
 		return job.Decision{}, ctx.Err()

@@ -22,18 +22,21 @@ type requestBody struct {
 }
 
 type requestInput struct {
-	letterInput
+	ID   string `path:"id" example:"dl_ab2cd3ef4gh5ij6kl7mn2op3qr"`
 	Body requestBody
 }
 
-// decision is the body of an answer 202.
+// decision is the body of an answer that is no refusal.
 type decision struct {
 	RequestID string `json:"request_id"`
 	Decision  string `json:"decision" enum:"accepted,pending"`
 	Replay    int    `json:"replay,omitempty" doc:"the number of the accepted replay"`
 }
 
-type requestAnswer struct{ Body decision }
+type requestAnswer struct {
+	Status int
+	Body   decision
+}
 
 func (a *api) requestRoutes(routes huma.API) {
 	for _, route := range []struct {
@@ -46,8 +49,9 @@ func (a *api) requestRoutes(routes huma.API) {
 	} {
 		huma.Register(routes, huma.Operation{
 			OperationID: string(route.kind), Method: http.MethodPost, Path: "/v1/dead-letters/{id}/" + route.path,
-			DefaultStatus: http.StatusAccepted, Summary: route.summary, MaxBodyBytes: 32 << 10,
-			Description: "202: the request is durable, and accepted or still pending. 409: it was decided against; code and detail say why.",
+			DefaultStatus: http.StatusOK, Summary: route.summary, MaxBodyBytes: 32 << 10,
+			Responses: map[string]*huma.Response{"202": {Description: "Durable, not decided yet"}},
+			Description: "200: accepted. 202: the request is durable and its decision is pending; the dead letter will show it under its request id. 409: it was decided against; code and detail say why.",
 			Errors:      []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}, func(ctx context.Context, in *requestInput) (*requestAnswer, error) {
 			return a.request(ctx, job.DeadLetterID(in.ID), route.kind, job.Request(in.Body))
@@ -69,9 +73,9 @@ func (a *api) request(ctx context.Context, id job.DeadLetterID, kind job.Request
 		if wait.Err() == nil {
 			a.Logger.Warn("decision not read", zap.String("request_id", requestID), zap.Error(err))
 		}
-		return &requestAnswer{decision{RequestID: requestID, Decision: "pending"}}, nil
+		return &requestAnswer{http.StatusAccepted, decision{RequestID: requestID, Decision: "pending"}}, nil
 	case !made.Accepted && made.Refusal != nil:
 		return nil, refusal(made)
 	}
-	return &requestAnswer{decision{RequestID: requestID, Decision: "accepted", Replay: made.Replay}}, nil
+	return &requestAnswer{http.StatusOK, decision{RequestID: requestID, Decision: "accepted", Replay: made.Replay}}, nil
 }
