@@ -27,6 +27,14 @@ is an error (exit 1): a dead letter is closed with ` + "`redrive dead-letters di
 				return err
 			}
 			defer closeClient()
+			// Temporal takes a cancel of a closed run without a word.
+			state, err := jobs.State(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			if state != job.StateRunning && state != job.StateReplaying {
+				return fmt.Errorf("cancel %s: it is not running, it is %s", id, state)
+			}
 			if err := jobs.Cancel(cmd.Context(), id); err != nil {
 				return err
 			}

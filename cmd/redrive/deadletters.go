@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,7 +95,11 @@ func oneOf[N ~string](flag string, given N, allowed []N) error {
 	if given == "" || slices.Contains(allowed, given) {
 		return nil
 	}
-	return usagef("%s is %q, allowed are %v", flag, string(given), allowed)
+	names := make([]string, len(allowed))
+	for i, name := range allowed {
+		names[i] = string(name)
+	}
+	return usagef("%s is %q, allowed are %s", flag, string(given), strings.Join(names, ", "))
 }
 
 // parseAgo reads a time, or a duration before now.

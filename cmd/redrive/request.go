@@ -162,7 +162,7 @@ func (e *environment) sayAccepted(id job.DeadLetterID, kind job.RequestKind, d j
 		fmt.Fprintf(e.stdout, "replay %d of %s accepted\n", d.Replay, printable(string(id)))
 		return
 	}
-	fmt.Fprintf(e.stdout, "%s of %s accepted\n", kind, printable(string(id)))
+	fmt.Fprintf(e.stdout, "%s accepted for %s\n", kind, printable(string(id)))
 }
 
 func sayOutcome(w io.Writer, outcome *job.ReplayRecord) {

@@ -106,7 +106,7 @@ func (p page) payload() {
 		case r.Withheld:
 			title = "payload, withheld: " + printable(r.Reason)
 		default:
-			title = fmt.Sprintf("payload, redacted: %d values removed", r.Values)
+			title = fmt.Sprintf("payload, redacted (values removed: %d)", r.Values)
 		}
 	}
 	if len(p.letter.RedactedPayload) == 0 {
