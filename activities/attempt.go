@@ -29,23 +29,38 @@ type RunnerOptions struct {
 	Version  string   // the handler build
 	Worker   string   // who this process is, for the attempt log
 	Payloads Payloads // nil: this process cannot run replays
-	Logger   *zap.Logger
-	Now      func() time.Time // nil: time.Now
+	// Redaction replaces the rules that the handler was registered with, when the worker holds the policy set.
+	Redaction *redaction.Policy
+	Logger    *zap.Logger
+	Now       func() time.Time // nil: time.Now
 }
 
 // Runner executes the attempts of one job type.
 type Runner struct {
-	entry   *entry
-	options RunnerOptions
+	entry    *entry
+	redactor *redaction.Redactor
+	options  RunnerOptions
 }
 
-// Runner returns the runner of t; ok is false when t is not registered.
-func (r *Registry) Runner(t job.Type, options RunnerOptions) (runner *Runner, ok bool) {
+// Runner returns the runner of a registered type. The error wraps job.ErrNotFound, or names the redaction rule that
+// does not compile.
+func (r *Registry) Runner(t job.Type, options RunnerOptions) (*Runner, error) {
 	e, ok := r.entries[t]
+	if !ok {
+		return nil, fmt.Errorf("handler of job type %s: %w", t, job.ErrNotFound)
+	}
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Runner{entry: e, options: options}, ok
+	rules := e.definition.Policy.Redaction
+	if options.Redaction != nil {
+		rules = *options.Redaction
+	}
+	redactor, err := redaction.Compile(rules)
+	if err != nil {
+		return nil, fmt.Errorf("job type %s: %w", t, err)
+	}
+	return &Runner{entry: e, redactor: redactor, options: options}, nil
 }
 
 // handBackDelay keeps an attempt that was handed back from returning to the same process at once.
@@ -83,7 +98,7 @@ func (r *Runner) Run(ctx context.Context, raw converter.RawValue) (json.RawMessa
 	if err == nil {
 		return result, nil
 	}
-	return nil, r.verdict(ctx, err, log, assignment.Limits, started, r.entry.redactor.Taint(payload))
+	return nil, r.verdict(ctx, err, log, assignment.Limits, started, r.redactor.Taint(payload))
 }
 
 // inherit reads the log of earlier attempts. A heartbeat of an attempt that left no verdict is a lost lease.
@@ -201,7 +216,7 @@ func (r *Runner) verdict(
 		Class: class, Counted: class.Counted(), Started: started, Ran: r.options.Now().Sub(started),
 		Worker: r.options.Worker, Version: r.options.Version,
 	})
-	message := redaction.Truncate(r.entry.redactor.Text(job.Text(err), taint), job.MaxMessageBytes)
+	message := redaction.Truncate(r.redactor.Text(job.Text(err), taint), job.MaxMessageBytes)
 	failure := &job.Failure{
 		Class: class, Message: message,
 		Report: job.Report{

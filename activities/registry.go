@@ -24,7 +24,6 @@ type Registry struct {
 // entry is a handler with its payload type erased.
 type entry struct {
 	definition job.Definition
-	redactor   *redaction.Redactor
 	invoke     func(ctx context.Context, payload []byte) (any, error)
 }
 
@@ -41,14 +40,13 @@ func Register[P any](r *Registry, definition job.Definition, handle job.Handler[
 	if _, taken := r.entries[definition.Type]; taken {
 		return fmt.Errorf("job type %s: %w", definition.Type, ErrDuplicateHandler)
 	}
-	redactor, err := redaction.Compile(definition.Policy.Redaction)
-	if err != nil {
+	if _, err := redaction.Compile(definition.Policy.Redaction); err != nil {
 		return fmt.Errorf("job type %s: %w", definition.Type, err)
 	}
 	if r.entries == nil {
 		r.entries = map[job.Type]*entry{}
 	}
-	r.entries[definition.Type] = &entry{definition: definition, redactor: redactor, invoke: erase(handle)}
+	r.entries[definition.Type] = &entry{definition: definition, invoke: erase(handle)}
 	return nil
 }
 

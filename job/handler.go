@@ -36,18 +36,17 @@ type Definition struct {
 	Runbook string // a link, welcome
 	// SchemaVersions that the handler understands; empty means 1. Others are unsupported_schema.
 	SchemaVersions []int
-	// Policy applies when the worker's policy set has no entry for Type; the zero value is DefaultPolicy.
+	// Policy applies when the worker's policy set has no entry for Type; the zero value is the set's default.
 	Policy Policy
 	// Classify maps the handler's own errors to classes; it is asked when an error carries no class itself.
 	Classify func(error) Class
 }
 
-// WithDefaults fills in schema versions and policy.
+// WithDefaults fills in the schema versions.
 func (d Definition) WithDefaults() Definition {
 	if len(d.SchemaVersions) == 0 {
 		d.SchemaVersions = []int{1}
 	}
-	d.Policy = d.Policy.WithDefaults()
 	return d
 }
 

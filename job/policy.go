@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/redrivehq/redrive/redaction"
@@ -102,6 +103,9 @@ func orInt(n *int, fallback int) {
 		*n = fallback
 	}
 }
+
+// IsZero tells whether nothing is set.
+func (p Policy) IsZero() bool { return reflect.DeepEqual(p, Policy{}) }
 
 // MinLease is the shortest lease that leaves room for two lost heartbeats.
 const MinLease = time.Second

@@ -91,12 +91,14 @@ func (o Options) validate() error {
 	return nil
 }
 
-// policies returns the complete set, with a registered handler's own policy where the set has none.
+// policies returns the complete set: the file's entry of a type, else what its handler was registered with, else the
+// set's default.
 func (o Options) policies() (job.Policies, error) {
 	set := job.Policies{Default: o.Policies.Default, ByType: map[job.Type]job.Policy{}}
 	for _, t := range o.Handlers.Types() {
-		definition, _ := o.Handlers.Definition(t)
-		set.ByType[t] = definition.Policy
+		if definition, _ := o.Handlers.Definition(t); !definition.Policy.IsZero() {
+			set.ByType[t] = definition.Policy
+		}
 	}
 	for t, policy := range o.Policies.ByType {
 		set.ByType[t] = policy

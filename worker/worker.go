@@ -52,7 +52,9 @@ func New(c *Client, options Options) (*Worker, error) {
 		w.addWorkflows()
 	}
 	for _, t := range options.Handlers.Types() {
-		w.addLane(t)
+		if err := w.addLane(t); err != nil {
+			return nil, err
+		}
 	}
 	return w, nil
 }
@@ -120,11 +122,25 @@ func (w *Worker) addStore() error {
 	return nil
 }
 
-func (w *Worker) addLane(t job.Type) {
-	runner, _ := w.options.Handlers.Runner(t, activities.RunnerOptions{
+func (w *Worker) addLane(t job.Type) error {
+	options := activities.RunnerOptions{
 		Version: w.options.HandlerVersion, Worker: w.options.Identity,
 		Payloads: w.options.Payloads, Logger: w.options.Logger,
-	})
+	}
+	if w.options.Policies != nil {
+		rules := w.policies.For(t).Redaction
+		options.Redaction = &rules
+	}
+	runner, err := w.options.Handlers.Runner(t, options)
+	if err != nil {
+		return err
+	}
+	w.listen(t, runner)
+	return nil
+}
+
+// listen adds the lane of a handler and, beside it, the control queue of its probes.
+func (w *Worker) listen(t job.Type, runner *activities.Runner) {
 	options := w.sdkOptions()
 	options.DisableWorkflowWorker = true
 	w.add(t.Lane(), options).RegisterActivityWithOptions(runner.Run, activity.RegisterOptions{Name: string(t)})

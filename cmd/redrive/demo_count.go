@@ -49,7 +49,8 @@ func (d *demo) countJob(ctx context.Context, id job.KeyID) error {
 	return err
 }
 
-// expiries counts the attempts of a job's handler that began after a heartbeat timeout.
+// expiries counts the leases that a job lost. History keeps the last failure of an activity only; the job that loses
+// leases here fails in no other way, so each of its earlier attempts is one.
 func (d *demo) expiries(ctx context.Context, id job.KeyID) (n int, err error) {
 	events := d.stack.Client.GetWorkflowHistory(ctx, id.JobWorkflowID(), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
@@ -59,7 +60,7 @@ func (d *demo) expiries(ctx context.Context, id job.KeyID) (n int, err error) {
 		}
 		lost := event.GetActivityTaskStartedEventAttributes().GetLastFailure().GetTimeoutFailureInfo()
 		if lost.GetTimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT {
-			n++
+			n += int(event.GetActivityTaskStartedEventAttributes().GetAttempt()) - 1
 		}
 	}
 	return n, nil
