@@ -13,11 +13,11 @@ import (
 // lineage, and the sealed payload, if any and if its reference is new; all in one transaction.
 //
 // It is idempotent by run: a run that is already in the lineage changes nothing, not even the state. A new run becomes
-// the letter's current failure and brings owner, runbook, subject, tags and the end of retention up to date. One that no
-// operator asked for (Replay == 0) makes the letter dead_lettered, also one that was resolved or discarded; the run of a
-// replay leaves the state to SaveReplay. A run that failed before the current one did, and is only reported late, joins
-// the lineage and changes nothing else: what happened since has decided already. Concurrent calls for one letter happen
-// one after the other.
+// the letter's current failure and brings owner, runbook, subject, tags and the end of retention up to date, unless it is
+// reported late and failed before the current one did. A run that no operator asked for (Replay == 0) makes the letter
+// dead_lettered, also one that was resolved or discarded, and also when it is late: workers' clocks disagree, and opening
+// a letter once too often loses nothing. The run of a replay leaves the state to SaveReplay. Concurrent calls for one
+// letter happen one after the other.
 func (db *DB) RecordFailure(ctx context.Context, letter job.DeadLetter, payload *job.SealedPayload) error {
 	err := db.write(ctx, func(tx *sql.Tx) error {
 		created, err := db.insertLetter(ctx, tx, letter)
@@ -32,7 +32,7 @@ func (db *DB) RecordFailure(ctx context.Context, letter job.DeadLetter, payload 
 		if err != nil || !added {
 			return err
 		}
-		if !created && micros(letter.LastFailure) >= micros(before.lastFailure) {
+		if !created {
 			if err := db.updateLetter(ctx, tx, letter, before); err != nil {
 				return err
 			}
@@ -57,6 +57,11 @@ func (db *DB) insertLetter(ctx context.Context, tx *sql.Tx, l job.DeadLetter) (c
 func (db *DB) updateLetter(ctx context.Context, tx *sql.Tx, l job.DeadLetter, s standing) error {
 	if l.Replay == 0 {
 		s.state = job.StateDeadLettered
+	}
+	if micros(l.LastFailure) < micros(s.lastFailure) {
+		_, err := db.exec(ctx, tx, `UPDATE dead_letters SET state = ?, updated_at = ? WHERE id = ?`,
+			s.state, micros(latest(s.updatedAt, changed(l))), l.ID)
+		return err
 	}
 	_, err := db.exec(ctx, tx, `
 		UPDATE dead_letters SET owner = ?, runbook = ?, subject = ?, tags = ?, state = ?, updated_at = ?, keep_until = ?,

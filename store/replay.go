@@ -11,8 +11,8 @@ import (
 // step once: a repeated or late record changes nothing, so an unfinished one never replaces a finished one.
 //
 // A step moves the letter to r.State and r.NotBefore, unless a replay with a higher number is already recorded, and
-// counts the replay as begun. An outcome leaves the state alone when, since the beginning was recorded, a run failed that
-// no operator asked for: the replay answered an earlier failure, and the new one is still open. The error wraps
+// counts the replay as begun. An outcome leaves the state alone when a failure that no operator asked for was recorded
+// since the beginning: the replay answered what was known then, and the new failure is still open. The error wraps
 // job.ErrNotFound when there is no such dead letter. Concurrent calls for one letter happen one after the other.
 func (db *DB) SaveReplay(ctx context.Context, r job.ReplayRecord) error {
 	err := db.write(ctx, func(tx *sql.Tx) error {
@@ -45,9 +45,9 @@ func (db *DB) SaveReplay(ctx context.Context, r job.ReplayRecord) error {
 // upsertReplay tells whether the record was a step: a row that was not there, or one that is finished now.
 func (db *DB) upsertReplay(ctx context.Context, tx *sql.Tx, r job.ReplayRecord) (moved bool, err error) {
 	n, err := db.exec(ctx, tx, `
-		INSERT INTO replays (dead_letter_id, number, answers, request_id, actor, reason, defect, fixed_version, forced,
+		INSERT INTO replays (dead_letter_id, number, answers_seq, request_id, actor, reason, defect, fixed_version, forced,
 			started_at, finished_at, outcome, detail, state, not_before)
-		VALUES (?, ?, (SELECT run_id FROM dead_letters WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, (SELECT COALESCE(MAX(seq), 0) FROM failures WHERE dead_letter_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (dead_letter_id, number) DO UPDATE SET finished_at = excluded.finished_at, outcome = excluded.outcome,
 			detail = excluded.detail, state = excluded.state, not_before = excluded.not_before
 		WHERE replays.finished_at IS NULL AND excluded.finished_at IS NOT NULL`,
@@ -56,15 +56,14 @@ func (db *DB) upsertReplay(ctx context.Context, tx *sql.Tx, r job.ReplayRecord) 
 	return n > 0, err
 }
 
-// overtaken tells whether the letter's current failure is neither the one that the replay answers nor one of a replay. Runs
-// are compared, not times: those of failures are by the workers' clocks.
+// overtaken tells whether a failure that no operator asked for arrived after the replay was first recorded. Arrivals are
+// compared, not times: those of failures are by the workers' clocks.
 func (db *DB) overtaken(ctx context.Context, tx *sql.Tx, r job.ReplayRecord) (bool, error) {
 	var n int
 	err := db.queryRow(ctx, tx, `
-		SELECT COUNT(*) FROM dead_letters d
-			JOIN failures f ON f.dead_letter_id = d.id AND f.run_id = d.run_id
-			JOIN replays r ON r.dead_letter_id = d.id AND r.answers <> f.run_id
-		WHERE d.id = ? AND r.number = ? AND f.replay = 0`, r.DeadLetterID, r.Number).Scan(&n)
+		SELECT COUNT(*) FROM failures f JOIN replays r ON r.dead_letter_id = f.dead_letter_id
+		WHERE f.dead_letter_id = ? AND r.number = ? AND f.replay = 0 AND f.seq > r.answers_seq`,
+		r.DeadLetterID, r.Number).Scan(&n)
 	return n > 0, err
 }
 

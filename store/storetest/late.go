@@ -14,7 +14,7 @@ import (
 // testLate brings records in an order other than that in which things happened: an activity that is tried again may
 // overtake, or be overtaken by, those of a later run.
 func testLate(t *testing.T, open func(*testing.T) *store.DB) {
-	t.Run("OlderFailureJoinsTheLineageOnly", func(t *testing.T) {
+	t.Run("OlderFailureIsNotCurrentAndOpens", func(t *testing.T) {
 		t.Parallel()
 		for _, state := range []job.State{job.StateDeadLettered, job.StateResolved, job.StateDiscarded} {
 			db := open(t)
@@ -24,6 +24,7 @@ func testLate(t *testing.T, open func(*testing.T) *store.DB) {
 			require.NoError(t, db.SaveRequest(t.Context(), newRequest("r", job.RequestDiscard, state)))
 			want := read(t, db, 1)
 			require.NoError(t, db.RecordFailure(t.Context(), older, newPayload(older.PayloadRef)))
+			want.State = job.StateDeadLettered
 			want.Failures = []job.FailureRecord{older.FailureRecord, newer.FailureRecord}
 			require.Equal(t, want, read(t, db, 1))
 			_, err := db.SealedPayload(t.Context(), older.PayloadRef)
@@ -98,17 +99,18 @@ func testLate(t *testing.T, open func(*testing.T) *store.DB) {
 			require.Equal(t, job.StateDeadLettered, read(t, db, n).State, "whichever came first")
 		}
 	})
-	t.Run("OwnFailureAndOlderOneLeaveTheOutcome", func(t *testing.T) {
+	t.Run("OutcomeCountsAfterTheReplaysOwnFailure", func(t *testing.T) {
 		t.Parallel()
 		db := open(t)
 		record(t, db, newLetter(1, 5))
 		begun := newReplay(1, 1)
 		require.NoError(t, db.SaveReplay(t.Context(), begun))
-		record(t, db, newLetter(1, 0)) // of before, reported late
 		own := newLetter(1, 6)
 		own.Replay = 1
 		record(t, db, own)
-		require.NoError(t, db.SaveReplay(t.Context(), finished(begun, job.OutcomeResolved, job.StateResolved)))
-		require.Equal(t, job.StateResolved, read(t, db, 1).State)
+		require.NoError(t, db.SaveReplay(t.Context(), finished(begun, job.OutcomeCanceled, job.StateDeadLettered)))
+		require.Equal(t, job.StateDeadLettered, read(t, db, 1).State)
+		require.NoError(t, db.SaveReplay(t.Context(), finished(newReplay(1, 2), job.OutcomeResolved, job.StateResolved)))
+		require.Equal(t, job.StateResolved, read(t, db, 1).State, "a beginning that got lost")
 	})
 }

@@ -56,7 +56,7 @@ CREATE TABLE failures (
 CREATE TABLE replays (
     dead_letter_id TEXT    NOT NULL REFERENCES dead_letters (id),
     number         BIGINT NOT NULL,
-    answers        TEXT    NOT NULL, -- the run whose failure was current when the replay was first recorded
+    answers_seq    BIGINT NOT NULL, -- the failures that had arrived when the replay was first recorded
     request_id     TEXT    NOT NULL,
     actor          TEXT    NOT NULL,
     reason         TEXT    NOT NULL,
