@@ -50,7 +50,7 @@ func (a *api) requestRoutes(routes huma.API) {
 		huma.Register(routes, huma.Operation{
 			OperationID: string(route.kind), Method: http.MethodPost, Path: "/v1/dead-letters/{id}/" + route.path,
 			DefaultStatus: http.StatusOK, Summary: route.summary, MaxBodyBytes: 32 << 10,
-			Responses: map[string]*huma.Response{"202": {Description: "Durable, not decided yet"}},
+			Responses:   map[string]*huma.Response{"202": {Description: "Durable, not decided yet"}},
 			Description: "200: accepted. 202: the request is durable and its decision is pending; the dead letter will show it under its request id. 409: it was decided against; code and detail say why.",
 			Errors:      []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},
 		}, func(ctx context.Context, in *requestInput) (*requestAnswer, error) {

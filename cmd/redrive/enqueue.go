@@ -24,19 +24,19 @@ type enqueueFlags struct {
 func newEnqueue(env *environment) *cobra.Command {
 	var f enqueueFlags
 	cmd := &cobra.Command{
-		Use: "enqueue TYPE KEY", Short: "Start a job", Args: cobra.MaximumNArgs(2),
+		Use: "enqueue TYPE KEY", Short: "Start a job", Args: cobra.ArbitraryArgs,
 		Long: `Start a job.
 
 The key is the job's idempotency: enqueuing it again finds the job that has it and starts nothing. The same key with
 another payload is refused (exit 3). The job exists once this returns; --wait stays for its result, and exits 1 when it
 was dead-lettered.`,
 		Example: `  redrive enqueue email.send order-1001.receipt --payload order.json
-  redrive enqueue email.send order-1001.receipt --payload '@{"to":"jo@shop.example","subject":"Paid","order_id":1001,"amount":12.5}'
+  redrive enqueue email.send order-1001.receipt --payload '{"to":"jo@shop.example","subject":"Paid","order_id":1001,"amount":12.5}'
   producer | redrive enqueue email.send order-1001.receipt --payload - --delay 15m
   redrive enqueue --envelope job.json --wait`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.payload, "payload", "", "a JSON `file`, - for stdin, or JSON after an @")
+	flags.StringVar(&f.payload, "payload", "", "`JSON`, a file that holds it, or - for stdin")
 	flags.StringVar(&f.envelope, "envelope", "", "a whole envelope instead of TYPE, KEY and --payload; given like a payload")
 	flags.DurationVar(&f.options.Delay, "delay", 0, "before the job starts")
 	flags.StringVar(&f.deadline, "deadline", "", "when the job must be done: a `time` (RFC 3339), or a duration from now")
@@ -70,7 +70,7 @@ func (f *enqueueFlags) read(env *environment, args []string) (job.Envelope, erro
 		}
 		return job.ParseEnvelope(raw)
 	}
-	if len(args) < 2 || f.payload == "" {
+	if len(args) != 2 || f.payload == "" {
 		return job.Envelope{}, usagef("redrive enqueue needs TYPE, KEY and --payload, or --envelope")
 	}
 	raw, err := env.readInput("--payload", f.payload)
@@ -133,7 +133,7 @@ func sayEnqueued(w io.Writer, e starter.Enqueued) {
 	case !e.Duplicate:
 		fmt.Fprintf(w, "%s started\n", id)
 	default:
-		fmt.Fprintf(w, "%s is already %s, nothing new started\n", id, e.State)
+		fmt.Fprintf(w, "%s exists already (%s); nothing was started\n", id, e.State)
 	}
 	fmt.Fprintf(w, "workflow %s run %s\n", printable(e.WorkflowID), e.RunID)
 }

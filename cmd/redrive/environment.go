@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -79,7 +80,10 @@ func (e *environment) connect(ctx context.Context, logger *zap.Logger) (*worker.
 		return nil, "", err
 	}
 	c, err := worker.Dial(ctx, options)
-	return c, options.Namespace, err
+	if err != nil {
+		return nil, "", fmt.Errorf("%w (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_PROFILE say where it is)", err)
+	}
+	return c, options.Namespace, nil
 }
 
 // newStarter refuses keys in which a detector finds a secret or personal data: they become plaintext workflow IDs.
@@ -135,10 +139,10 @@ func parseKeyID(given string) (job.KeyID, error) {
 	return id, id.Validate()
 }
 
-// readInput reads a file, stdin (-), or the text after an @.
+// readInput reads JSON itself, a file that holds it, or stdin (-). What could be a payload is never quoted.
 func (e *environment) readInput(flag, source string) ([]byte, error) {
-	if inline, ok := strings.CutPrefix(source, "@"); ok {
-		return []byte(inline), nil
+	if json.Valid([]byte(source)) {
+		return []byte(source), nil
 	}
 	if source == "-" {
 		raw, err := io.ReadAll(io.LimitReader(e.stdin, job.MaxPayloadBytes+1<<20))
@@ -152,8 +156,8 @@ func (e *environment) readInput(flag, source string) ([]byte, error) {
 	switch {
 	case err == nil:
 		return raw, nil
-	case strings.HasPrefix(strings.TrimSpace(source), "{"):
-		return nil, usagef("%s takes a file, - for stdin, or JSON after an @", flag) // source is a payload: not quoted
+	case strings.ContainsAny(source, `{["`):
+		return nil, usagef("%s is neither valid JSON nor the name of a file; allowed are JSON, a file, and - for stdin", flag)
 	case errors.As(err, &failed):
 		return nil, usagef("%s: %s: %w", flag, source, failed.Err)
 	}

@@ -15,8 +15,9 @@ import (
 
 // createdKeys is what `redrive keys create` says.
 type createdKeys struct {
-	File  string `json:"file"`
-	KeyID string `json:"key_id"`
+	File    string `json:"file"`
+	KeyID   string `json:"key_id"`
+	Created bool   `json:"created"`
 }
 
 func newKeys(env *environment) *cobra.Command {
@@ -27,9 +28,9 @@ func newKeys(env *environment) *cobra.Command {
 		Long: `Write a new keyset, readable by its owner only.
 
 Workers and the admin API need the same one. Whoever loses it loses the payloads of all dead letters; whoever copies it
-can read them. A file that exists is never overwritten (exit 3).`,
+can read them. A keyset that exists is left as it is, so the command may stand in a start-up script.`,
 		Example: `  redrive keys create
-  redrive keys create --file /etc/redrive/keyset.json`,
+  redrive keys create --out /etc/redrive/keyset.json`,
 		RunE: func(*cobra.Command, []string) error {
 			if file == "" {
 				settings, err := env.settings()
@@ -40,19 +41,30 @@ can read them. A file that exists is never overwritten (exit 3).`,
 			}
 			id, err := createKeyset(file)
 			if errors.Is(err, fs.ErrExist) {
-				return refusedf("%s exists; payloads may be sealed with it, so it is not overwritten", file)
+				return env.sayKept(file)
 			}
 			if err != nil {
 				return err
 			}
-			return env.print(createdKeys{File: file, KeyID: id}, func(w io.Writer) {
+			return env.print(createdKeys{File: file, KeyID: id, Created: true}, func(w io.Writer) {
 				fmt.Fprintf(w, "wrote %s with key %s; back it up apart from the store\n", printable(file), id)
 			})
 		},
 	}
-	create.Flags().StringVar(&file, "file", "", "where to write it (default: vault.keyset_file)")
+	create.Flags().StringVar(&file, "out", "", "the `file` to write (default: vault.keyset_file)")
 	cmd.AddCommand(create)
 	return cmd
+}
+
+// sayKept answers when the file exists. Payloads may be sealed with it; it must still be one that can be used.
+func (e *environment) sayKept(file string) error {
+	keys, err := vault.LoadKeyset(file)
+	if err != nil {
+		return fmt.Errorf("%s exists and is left as it is: %w", file, err)
+	}
+	return e.print(createdKeys{File: file, KeyID: keys.ID()}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s exists with key %s and is left as it is\n", printable(file), keys.ID())
+	})
 }
 
 // createKeyset writes a new keyset and returns its key's id; a file that exists is an error that wraps fs.ErrExist.

@@ -73,7 +73,7 @@ func requestCommand(env *environment, kind job.RequestKind, f *requestFlags) *co
 			return usagef("%s needs --actor, since $USER is not set", kind)
 		}
 		if err := f.Validate(kind); err != nil {
-			return usagef("%w (give it with --%s)", err, missingFlag(kind))
+			return usagef("%w", err)
 		}
 		id, err := env.deadLetterID(args[0])
 		if err != nil {
@@ -84,13 +84,6 @@ func requestCommand(env *environment, kind job.RequestKind, f *requestFlags) *co
 		})
 	}
 	return cmd
-}
-
-func missingFlag(kind job.RequestKind) string {
-	if kind == job.RequestAnnotate {
-		return "text"
-	}
-	return "reason"
 }
 
 // withReplay connects to the store and to Temporal.
@@ -151,10 +144,14 @@ func (e *environment) request(ctx context.Context, c *replay.Client, id job.Dead
 	if err := e.print(result, func(w io.Writer) { sayOutcome(w, result.Outcome) }); err != nil {
 		return err
 	}
-	if result.Outcome != nil && result.Outcome.Outcome != job.OutcomeResolved {
+	switch {
+	case result.Outcome == nil || result.Outcome.Outcome == job.OutcomeResolved:
+		return nil
+	case result.Outcome.Outcome == job.OutcomeRefused: // by the runner: another build took it
+		return &exit{code: exitRefused}
+	default:
 		return &exit{code: exitFailed}
 	}
-	return nil
 }
 
 func (e *environment) sayAccepted(id job.DeadLetterID, kind job.RequestKind, d job.Decision) {

@@ -92,7 +92,11 @@ func runWorker(ctx context.Context, env *environment, f workerFlags) (err error)
 	if err != nil {
 		return err
 	}
-	return w.Run(ctx)
+	if err := w.Run(ctx); err != nil {
+		return err
+	}
+	logger.Info("worker drained")
+	return nil
 }
 
 // workerOptions are what all workers of the program have in common.
