@@ -11,8 +11,11 @@ import (
 	"github.com/redrivehq/redrive/testsuite"
 )
 
-// shared is the server of this test process. It is set before any test runs and not changed afterwards.
-var shared *testsuite.Server
+// What this test process shares, set before any test runs and not changed afterwards.
+var (
+	shared     *testsuite.Server
+	programDir string // where the program under test is built
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -35,5 +38,10 @@ func runWithServer(m *testing.M) int {
 	}
 	defer server.Close() //nolint:errcheck // the process ends, and the server with it
 	shared = server
+	if programDir, err = os.MkdirTemp("", "redrive-program-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(programDir) //nolint:errcheck // a temporary directory
 	return m.Run()
 }

@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"database/sql"
 	"testing"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/store"
-	"github.com/redrivehq/redrive/store/postgres"
 	"github.com/redrivehq/redrive/testsuite/pg"
 )
 
@@ -22,14 +20,11 @@ func TestStoreOutageLosesNothing(t *testing.T) {
 		t.Skip("needs the embedded Temporal and PostgreSQL: run `make test`")
 	}
 	cluster := pg.StartForTest(t)
-	s := newStack(t, func(t *testing.T) *store.DB {
+	s := newStack(t, func(t *testing.T) (*store.DB, string) {
 		t.Helper()
 		dsn, err := cluster.CreateDatabase(t.Context())
 		require.NoError(t, err)
-		db, err := sql.Open("pgx", dsn)
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, db.Close()) })
-		return postgres.New(db)
+		return openDSN(t, dsn)
 	})
 	s.work("v1", handlers(t, "note.keep", broken))
 	require.NoError(t, cluster.Pause(t.Context()))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -43,7 +44,11 @@ type stack struct {
 	starter   *starter.Client
 	replay    *replay.Client
 	policies  job.Policies
-	beats     atomic.Int64 // heartbeats that any client of this stack sent
+	// For programs that join the stack.
+	storeURL   string
+	keysetFile string
+
+	beats atomic.Int64 // heartbeats that any client of this stack sent
 }
 
 // quick is a policy for tests: short leases, short backoff, a minimum wait that a test can wait for.
@@ -55,7 +60,7 @@ func quick() job.Policy {
 	}
 }
 
-func newStack(t *testing.T, open func(*testing.T) *store.DB) *stack {
+func newStack(t *testing.T, open opener) *stack {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs the embedded Temporal: run `make test`")
@@ -72,10 +77,14 @@ func newStack(t *testing.T, open func(*testing.T) *store.DB) *stack {
 	})
 	require.NoError(t, err)
 	t.Cleanup(s.client.Close)
-	s.store = open(t)
+	s.store, s.storeURL = open(t)
 	require.NoError(t, s.store.Migrate(ctx))
 	keys, err := vault.GenerateKeyset()
 	require.NoError(t, err)
+	plain, err := keys.MarshalPlain()
+	require.NoError(t, err)
+	s.keysetFile = filepath.Join(t.TempDir(), "keyset.json")
+	require.NoError(t, os.WriteFile(s.keysetFile, plain, 0o600))
 	s.vault = vault.New(keys, s.store)
 	s.starter = starter.New(s.client, starter.Options{})
 	s.replay = replay.New(s.client, s.store)
@@ -97,27 +106,36 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-func openSQLite(t *testing.T) *store.DB {
+// opener opens a store that is the test's own, and returns its URL as programs take it.
+type opener func(*testing.T) (*store.DB, string)
+
+func openSQLite(t *testing.T) (*store.DB, string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", sqlite.DSN(filepath.Join(t.TempDir(), "redrive.db")))
+	path := filepath.Join(t.TempDir(), "redrive.db")
+	db, err := sql.Open("sqlite", sqlite.DSN(path))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return sqlite.New(db)
+	return sqlite.New(db), "sqlite:" + path
 }
 
-func openPostgres(t *testing.T) *store.DB {
+func openPostgres(t *testing.T) (*store.DB, string) {
 	t.Helper()
-	db, err := sql.Open("pgx", pg.ForTest(t))
+	return openDSN(t, pg.ForTest(t))
+}
+
+func openDSN(t *testing.T, dsn string) (*store.DB, string) {
+	t.Helper()
+	db, err := sql.Open("pgx", dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return postgres.New(db)
+	return postgres.New(db), dsn
 }
 
 // onBothStores runs a test on SQLite and on Postgres.
 func onBothStores(t *testing.T, test func(*testing.T, *stack)) {
 	t.Helper()
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T) *store.DB{"SQLite": openSQLite, "Postgres": openPostgres} {
+	for name, open := range map[string]opener{"SQLite": openSQLite, "Postgres": openPostgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, newStack(t, open))
