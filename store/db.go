@@ -17,6 +17,9 @@ type Dialect struct {
 	Numbered bool
 	// LockRow is appended to a SELECT that must keep others from changing the row until the transaction ends.
 	LockRow string
+	// Write are the options of a transaction that writes: the isolation that LockRow suffices for, whatever the database's
+	// default is.
+	Write sql.TxOptions
 	// Snapshot are the options of a transaction whose reads all see one moment.
 	Snapshot sql.TxOptions
 	// OneWriter says that the database takes one writer at a time: writers of this process then queue here, in order,

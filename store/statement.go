@@ -57,7 +57,7 @@ func (db *DB) write(ctx context.Context, work func(*sql.Tx) error) error {
 			return ctx.Err()
 		}
 	}
-	return db.inTx(ctx, nil, work)
+	return db.inTx(ctx, &db.dialect.Write, work)
 }
 
 // snapshot runs reads that all see the same moment.

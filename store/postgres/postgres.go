@@ -1,7 +1,8 @@
 // Package postgres makes a store over PostgreSQL 13 or newer.
 //
-// Programs import the driver, pgx's stdlib package, and open the database with it. The store runs at read committed,
-// the default: every write locks its dead letter's row first, so nothing it reads afterwards can be stale.
+// Programs import the driver, pgx's stdlib package, and open the database with it. Writes run at read committed,
+// also where the database's default is stricter: every write locks its dead letter's row first, so nothing it reads
+// afterwards can be stale, and none fails with a serialization error.
 package postgres
 
 import (
@@ -30,6 +31,7 @@ func Dialect() store.Dialect {
 	}
 	return store.Dialect{
 		Name: "postgres", Goose: goose.DialectPostgres, Migrations: migrations, Numbered: true, LockRow: " FOR UPDATE",
+		Write:       sql.TxOptions{Isolation: sql.LevelReadCommitted},
 		Snapshot:    sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 		MigrateLock: migrateLock, Code: code,
 	}

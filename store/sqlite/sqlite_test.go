@@ -91,7 +91,9 @@ func TestTwoHandlesOnOneFile(t *testing.T) {
 			db := handles[i%2]
 			errs[i] = errors.Join(db.Migrate(t.Context()), db.RecordFailure(t.Context(), job.DeadLetter{
 				ID: "dl_1", FailureRecord: job.FailureRecord{RunID: "run-" + strconv.Itoa(i), LastFailure: time.Unix(1, 0)},
-			}, nil))
+			}, nil), db.SaveRequest(t.Context(), job.RequestRecord{ // reads before it writes
+				DeadLetterID: "dl_1", RequestID: strconv.Itoa(i), Kind: job.RequestAnnotate, At: time.Unix(1, 0),
+			}))
 		})
 	}
 	wg.Wait()
@@ -99,4 +101,5 @@ func TestTwoHandlesOnOneFile(t *testing.T) {
 	letter, err := handles[0].DeadLetter(t.Context(), "dl_1")
 	require.NoError(t, err)
 	require.Len(t, letter.Failures, len(errs))
+	require.Len(t, letter.Requests, len(errs))
 }

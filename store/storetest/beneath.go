@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -130,6 +131,10 @@ func testSecrets(t *testing.T, raw *sql.DB, dialect store.Dialect) {
 	require.NotErrorIs(t, err, job.ErrPayloadGone, "trouble that may pass")
 
 	require.NoError(t, raw.Close())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = db.Counts(ctx)
+	require.ErrorIs(t, err, context.Canceled, "whatever else broke")
 	RequireSilent(t, db.RecordFailure(t.Context(), planted(3, 0), nil), "record dead letter")
 	_, err = db.Counts(t.Context())
 	RequireSilent(t, err, "count dead letters")

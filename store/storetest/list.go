@@ -114,7 +114,7 @@ func testPages(t *testing.T, db *store.DB) {
 	const n = 23
 	for i := range n {
 		letter := newLetter(i, 0)
-		letter.LastFailure = begin().Add(time.Duration(i/5) * time.Second) // five share each moment
+		letter.LastFailure = begin().Add(time.Duration(i*7%n/5) * time.Second) // five share each moment, ids in no order
 		record(t, db, letter)
 	}
 	seen := map[job.DeadLetterID]bool{}
