@@ -12,6 +12,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
+	sdklog "go.temporal.io/sdk/log"
 	"go.uber.org/zap"
 
 	"github.com/redrivehq/redrive/config"
@@ -51,6 +52,14 @@ func (e *environment) logger(c config.Config) (*zap.Logger, error) {
 	return telemetry.NewLogger(e.stderr, c.Log.Level, c.Log.Format)
 }
 
+// sdkLogger leaves out what the SDK says at info, several lines for each queue, unless everything is wanted.
+func sdkLogger(logger *zap.Logger) sdklog.Logger {
+	if !logger.Core().Enabled(zap.DebugLevel) && logger.Core().Enabled(zap.InfoLevel) {
+		logger = logger.WithOptions(zap.IncreaseLevel(zap.WarnLevel))
+	}
+	return telemetry.Temporal(logger)
+}
+
 // temporalOptions are Temporal's own environment configuration.
 func (e *environment) temporalOptions(logger *zap.Logger) (client.Options, error) {
 	options, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: temporalEnvironment{e.getenv}})
@@ -63,7 +72,7 @@ func (e *environment) temporalOptions(logger *zap.Logger) (client.Options, error
 	if options.Namespace == "" {
 		options.Namespace = client.DefaultNamespace
 	}
-	options.Logger = telemetry.Temporal(logger)
+	options.Logger = sdkLogger(logger)
 	return options, nil
 }
 

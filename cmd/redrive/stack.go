@@ -13,7 +13,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/redrivehq/redrive/config"
-	"github.com/redrivehq/redrive/telemetry"
 	"github.com/redrivehq/redrive/testsuite"
 	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
@@ -116,7 +115,7 @@ func (s *stack) startTemporal(ctx context.Context, env *environment, o stackOpti
 	}
 	s.closers = append(s.closers, s.Server.Close)
 	s.Client, err = worker.Dial(ctx, sdkclient.Options{
-		HostPort: s.Server.Address, Namespace: s.Server.Namespace, Logger: telemetry.Temporal(s.logger),
+		HostPort: s.Server.Address, Namespace: s.Server.Namespace, Logger: sdkLogger(s.logger),
 	})
 	if err != nil {
 		return err
