@@ -8,6 +8,10 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
+// VersionTable holds the schema's version. It is not goose's usual one: a program that shares the database and uses goose
+// too would take its own versions for ours, and find its tables missing.
+const VersionTable = "redrive_schema_version"
+
 // Without a lock of the database's own, whoever loses a race for a migration finds its tables there, fails, and must
 // look again. Each migration is a transaction, so a failed one leaves nothing behind.
 const (
@@ -47,7 +51,7 @@ func (db *DB) SchemaVersion(ctx context.Context) (have, want int64, err error) {
 }
 
 func (db *DB) provider() (*goose.Provider, error) {
-	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
+	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true), goose.WithTableName(VersionTable)}
 	if db.dialect.MigrateLock != nil {
 		lock, err := db.dialect.MigrateLock()
 		if err != nil {

@@ -23,6 +23,7 @@ func RunSQL(t *testing.T, dialect store.Dialect, open func(t *testing.T) *sql.DB
 		"MigrateAtOnce":      testMigrateAtOnce,
 		"MigrateDownAndUp":   testMigrateDown,
 		"MigrateNewerSchema": testMigrateNewer,
+		"MigrateBesideOther": testMigrateBeside,
 		"ErasedPayload":      testErased,
 		"NoSecretInErrors":   testSecrets,
 	}
@@ -57,7 +58,7 @@ func testMigrateAtOnce(t *testing.T, raw *sql.DB, dialect store.Dialect) {
 
 func testMigrateDown(t *testing.T, raw *sql.DB, dialect store.Dialect) {
 	db := store.New(raw, dialect)
-	provider, err := goose.NewProvider(dialect.Goose, raw, dialect.Migrations)
+	provider, err := goose.NewProvider(dialect.Goose, raw, dialect.Migrations, goose.WithTableName(store.VersionTable))
 	require.NoError(t, err)
 	for range 2 {
 		require.NoError(t, db.Migrate(t.Context()))
@@ -72,12 +73,28 @@ func testMigrateDown(t *testing.T, raw *sql.DB, dialect store.Dialect) {
 func testMigrateNewer(t *testing.T, raw *sql.DB, dialect store.Dialect) {
 	db := store.New(raw, dialect)
 	require.NoError(t, db.Migrate(t.Context()))
-	_, err := raw.ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
+	_, err := raw.ExecContext(t.Context(), `INSERT INTO `+store.VersionTable+` (version_id, is_applied) VALUES (99999, true)`)
 	require.NoError(t, err)
 	require.NoError(t, db.Migrate(t.Context()))
 	have, want, err := db.SchemaVersion(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, have, want)
+}
+
+// testMigrateBeside shares the database with a program that uses goose for tables of its own.
+func testMigrateBeside(t *testing.T, raw *sql.DB, dialect store.Dialect) {
+	_, err := raw.ExecContext(t.Context(), `CREATE TABLE goose_db_version (id INTEGER, version_id BIGINT, is_applied BOOLEAN)`)
+	require.NoError(t, err)
+	for _, version := range []int{0, 1, 2} {
+		_, err = raw.ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO goose_db_version VALUES (%d, %d, true)`, version, version))
+		require.NoError(t, err)
+	}
+	db := store.New(raw, dialect)
+	require.NoError(t, db.Migrate(t.Context()))
+	record(t, db, newLetter(1, 0))
+	var versions int
+	require.NoError(t, raw.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM goose_db_version`).Scan(&versions))
+	require.Equal(t, 3, versions, "the other program's versions")
 }
 
 func testErased(t *testing.T, raw *sql.DB, dialect store.Dialect) {

@@ -24,6 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.DB) {
 		"Replays":       testReplays,
 		"Payloads":      testPayloads,
 		"Late":          testLate,
+		"Repeat":        testRepeat,
 		"Text":          testText,
 		"Concurrency":   testConcurrency,
 		"Cancel":        testCancel,
