@@ -47,7 +47,9 @@ type demo struct {
 // runDemo returns the exit code.
 func runDemo(ctx context.Context, env *environment, opts demoOptions) (code int, err error) {
 	started := time.Now()
-	d := &demo{line: timeline{out: env.stdout, start: started}}
+	d := &demo{line: timeline{
+		out: env.stdout, start: started, color: isTerminal(env.stdout) && env.getenv("NO_COLOR") == "",
+	}}
 	defer func() { err = errors.Join(err, d.close()) }()
 	if err := d.prepare(ctx, env, opts); err != nil {
 		return exitFailed, err

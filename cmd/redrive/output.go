@@ -114,6 +114,14 @@ func orDash(text string) string {
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
+// ran is how long an attempt took.
+func ran(d time.Duration) string {
+	if d > 0 && d < time.Millisecond {
+		return "<1ms"
+	}
+	return d.Round(time.Millisecond).String()
+}
+
 // age is how long ago t was, in the one unit that matters.
 func age(t, now time.Time) string {
 	d := now.Sub(t)

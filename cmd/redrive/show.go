@@ -92,7 +92,7 @@ func (p page) attempts() {
 		}
 		last = a.Seq
 		lines = append(lines, []string{
-			"  " + strconv.Itoa(a.Seq), moment(a.Started), a.Ran.Round(time.Millisecond).String(), string(a.Class),
+			"  " + strconv.Itoa(a.Seq), moment(a.Started), ran(a.Ran), string(a.Class),
 			strconv.FormatBool(a.Counted), orDash(a.Version), orDash(a.Worker),
 		})
 	}

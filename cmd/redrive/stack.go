@@ -174,8 +174,10 @@ func (s *stack) startWorker(ctx context.Context, env *environment, o stackOption
 func (s *stack) writeEnv(context.Context, *environment, stackOptions) error {
 	var b strings.Builder
 	for _, pair := range [][2]string{
-		{"TEMPORAL_ADDRESS", s.Server.Address}, {"TEMPORAL_NAMESPACE", s.Server.Namespace},
-		{"REDRIVE_STORE", s.StoreURL}, {"REDRIVE_VAULT_KEYSET", s.KeysetFile},
+		{"TEMPORAL_ADDRESS", s.Server.Address},
+		{"TEMPORAL_NAMESPACE", s.Server.Namespace},
+		{"REDRIVE_STORE", s.StoreURL},
+		{"REDRIVE_VAULT_KEYSET", s.KeysetFile},
 	} {
 		fmt.Fprintf(&b, "export %s='%s'\n", pair[0], strings.ReplaceAll(pair[1], "'", `'\''`))
 	}
