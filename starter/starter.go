@@ -21,6 +21,9 @@ import (
 // ErrInvalidOptions is wrapped by every refusal of EnqueueOptions.
 var ErrInvalidOptions = errors.New("invalid enqueue options")
 
+// ErrNotRunning is wrapped when a job that has ended should be canceled.
+var ErrNotRunning = errors.New("job is not running")
+
 // Options configure a Client.
 type Options struct {
 	// DataConverter must be the workers'. Default: the SDK's.
@@ -155,15 +158,17 @@ func (c *Client) prepare(e job.Envelope, o EnqueueOptions) (job.Envelope, error)
 	return e, nil
 }
 
-// Cancel asks a running job to stop; its handler is told with the next heartbeat. A job that is not running is an
-// error that wraps job.ErrNotFound.
+// Cancel asks a running job to stop; its handler is told with the next heartbeat. A key that is unknown wraps
+// job.ErrNotFound, a job that is not running ErrNotRunning: Temporal itself takes such a request in silence.
 func (c *Client) Cancel(ctx context.Context, id job.KeyID) error {
-	err := c.temporal.CancelWorkflow(ctx, id.JobWorkflowID(), "")
-	var gone *serviceerror.NotFound
-	if errors.As(err, &gone) {
-		return fmt.Errorf("cancel %s: no such job is running: %w", id, job.ErrNotFound)
-	}
+	run, err := c.describe(ctx, id.JobWorkflowID())
 	if err != nil {
+		return fmt.Errorf("cancel %s: %w", id, err)
+	}
+	if run.Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return fmt.Errorf("cancel %s: %w", id, ErrNotRunning)
+	}
+	if err := c.temporal.CancelWorkflow(ctx, id.JobWorkflowID(), run.WorkflowExecution.RunID); err != nil {
 		return fmt.Errorf("cancel %s: %w", id, err)
 	}
 	return nil

@@ -24,6 +24,7 @@ import (
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	sdkclient "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/testsuite"
@@ -257,7 +258,10 @@ func start(t *testing.T, c sdkclient.Client, s *testsuite.Server, id string) {
 	t.Helper()
 	_, err := c.ExecuteWorkflow(t.Context(), sdkclient.StartWorkflowOptions{
 		ID: id, TaskQueue: job.QueueWorkflows,
-		SearchAttributes: map[string]any{job.AttrJobType: "email.send", job.AttrAttempts: 3},
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword(job.AttrJobType).ValueSet("email.send"),
+			temporal.NewSearchAttributeKeyInt64(job.AttrAttempts).ValueSet(3),
+		),
 	}, job.WorkflowJob)
 	require.NoError(t, err, s.Source)
 }

@@ -96,12 +96,14 @@ func TestReplayRefused(t *testing.T) {
 		"Limit":          {func(f *fixture) { f.parked.Replays = 3 }, map[string]any{"actor": "a", "reason": "r"}, job.RefusedReplayLimit},
 		"TooEarly": {
 			func(f *fixture) { f.parked.NotBefore = f.Now().Add(time.Hour) },
-			map[string]any{"actor": "a", "reason": "r"}, job.RefusedTooEarly,
+			map[string]any{"actor": "a", "reason": "r"},
+			job.RefusedTooEarly,
 		},
 		"PayloadGone": {func(f *fixture) { f.parked.Current.PayloadRef = "" }, map[string]any{"actor": "a", "reason": "r"}, job.RefusedPayloadUnavailable},
 		"Reconcile": {
 			func(f *fixture) { f.parked.Current.Class = job.ClassUnknownOutcome },
-			map[string]any{"actor": "a", "reason": "r"}, job.RefusedNeedsReconcile,
+			map[string]any{"actor": "a", "reason": "r"},
+			job.RefusedNeedsReconcile,
 		},
 	}
 	for name, c := range cases {
