@@ -25,27 +25,32 @@ type patientCodec struct{ codec converter.PayloadCodec }
 
 // Encode implements converter.PayloadCodec.
 func (p *patientCodec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	return patiently("encode", p.codec.Encode, payloads)
+	return patiently("encode", func() ([]*commonpb.Payload, error) { return p.codec.Encode(payloads) }, len(payloads))
 }
 
 // Decode implements converter.PayloadCodec.
 func (p *patientCodec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	return patiently("decode", p.codec.Decode, payloads)
+	return patiently("decode", func() ([]*commonpb.Payload, error) { return p.codec.Decode(payloads) }, len(payloads))
 }
 
-// WithSerializationContext lets a codec see which workflow or activity its payloads belong to.
-func (p *patientCodec) WithSerializationContext(ctx converter.SerializationContext) converter.PayloadCodec {
-	if codec, ok := p.codec.(converter.PayloadCodecWithSerializationContext); ok {
-		return &patientCodec{codec.WithSerializationContext(ctx)}
+// WithSerializationContext lets a codec see which workflow or activity its payloads belong to. One that panics here, or
+// returns nothing, fails when it is used.
+func (p *patientCodec) WithSerializationContext(ctx converter.SerializationContext) (bound converter.PayloadCodec) {
+	codec, ok := p.codec.(converter.PayloadCodecWithSerializationContext)
+	if !ok {
+		return p
 	}
-	return p
+	defer func() {
+		if recover() != nil {
+			bound = &patientCodec{}
+		}
+	}()
+	return &patientCodec{codec.WithSerializationContext(ctx)}
 }
 
 var errCodecPanic = errors.New("codec panicked")
 
-func patiently(
-	what string, codec func([]*commonpb.Payload) ([]*commonpb.Payload, error), in []*commonpb.Payload,
-) (out []*commonpb.Payload, err error) {
+func patiently(what string, codec func() ([]*commonpb.Payload, error), want int) (out []*commonpb.Payload, err error) {
 	defer func() {
 		if recover() != nil { // the value may hold what was being encoded
 			err = errCodecPanic
@@ -54,8 +59,8 @@ func patiently(
 			out, err = nil, converter.NewWorkflowTaskFailureError(fmt.Errorf("%s payload: %w", what, err))
 		}
 	}()
-	if out, err = codec(in); err == nil && len(out) != len(in) {
-		err = fmt.Errorf("codec made %d payloads of %d", len(out), len(in))
+	if out, err = codec(); err == nil && len(out) != want {
+		err = fmt.Errorf("codec made %d payloads of %d", len(out), want)
 	}
 	return out, err
 }

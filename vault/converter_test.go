@@ -101,6 +101,22 @@ func TestDataConverter(t *testing.T) {
 			require.NotContains(t, bad.ToString(sealed.GetPayloads()[0]), "hello")
 		})
 	}
+	t.Run("NoCodec", func(t *testing.T) {
+		t.Parallel()
+		_, err := vault.DataConverter(converter.GetDefaultDataConverter(), nil).ToPayload("hello")
+		var taskFailure *converter.WorkflowTaskFailureError
+		require.ErrorAs(t, err, &taskFailure)
+	})
+	t.Run("ContextPanics", func(t *testing.T) {
+		t.Parallel()
+		seen := func(converter.SerializationContext) { panic("secret of the codec") }
+		bound := newConverter(codec{seen: seen}).(converter.DataConverterWithSerializationContext).
+			WithSerializationContext(converter.WorkflowSerializationContext{})
+		_, err := bound.ToPayload("hello")
+		var taskFailure *converter.WorkflowTaskFailureError
+		require.ErrorAs(t, err, &taskFailure)
+		require.NotContains(t, err.Error(), "secret of the codec")
+	})
 	t.Run("PassesTheSerializationContext", func(t *testing.T) {
 		t.Parallel()
 		var got converter.SerializationContext
