@@ -30,7 +30,7 @@ const (
 func storeOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           job.QueueStore,
-		StartToCloseTimeout: 30 * time.Second,
+		StartToCloseTimeout: 20 * time.Second, // a lost store worker costs this long
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: 500 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 15 * time.Second,
 		},

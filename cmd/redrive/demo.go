@@ -42,6 +42,8 @@ type demo struct {
 	workers []*demoWorker
 	jobs    []job.KeyID
 	report  demoReport
+
+	directory string // made for this demo, and removed after it
 }
 
 // runDemo returns the exit code.
@@ -56,11 +58,14 @@ func runDemo(ctx context.Context, env *environment, opts demoOptions) (code int,
 	}
 	told, cancel := context.WithTimeout(ctx, demoLimit)
 	defer cancel()
-	if err := d.tell(told); err != nil {
-		return exitFailed, err
-	}
+	err = d.tell(told)
 	d.report.judge(started)
-	d.conclude()
+	if err != nil {
+		d.report.OK = false
+		d.line.say("✗", "%s", printableLines(err.Error()))
+	} else {
+		d.conclude()
+	}
 	if opts.Report != "" {
 		if err := d.report.write(opts.Report); err != nil {
 			return exitFailed, err
@@ -100,6 +105,7 @@ func (d *demo) prepare(ctx context.Context, env *environment, opts demoOptions) 
 		if o.DataDir, err = os.MkdirTemp(o.DataDir, "demo-"); err != nil {
 			return fmt.Errorf("data directory: %w", err)
 		}
+		d.directory = o.DataDir
 	}
 	if d.stack, err = startStack(ctx, env, o); err != nil {
 		return err
@@ -154,6 +160,9 @@ func (d *demo) close() error {
 	}
 	if d.stack != nil {
 		errs = append(errs, d.stack.Close())
+	}
+	if d.directory != "" {
+		errs = append(errs, os.RemoveAll(d.directory))
 	}
 	return errors.Join(errs...)
 }

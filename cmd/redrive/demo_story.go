@@ -54,9 +54,14 @@ func (d *demo) enqueueAll(ctx context.Context) error {
 	return nil
 }
 
-// killAWorker kills the process that holds the slow job, in the middle of it.
+// killAWorker kills the process that holds the slow job, in the middle of it. The invalid job is dead-lettered by then:
+// that process might have been writing its record, which would be written by another, only later.
 func (d *demo) killAWorker(ctx context.Context) error {
 	d.line.chapter("A worker dies in the middle of a job")
+	var dead *starter.DeadLetteredError
+	if _, err := d.starter.Wait(ctx, demoSick); !errors.As(err, &dead) {
+		return fmt.Errorf("%s should have been dead-lettered, it ended as: %v", demoSick, err) //nolint:errorlint // may be nil
+	}
 	var holder int
 	err := until(ctx, func() (bool, error) {
 		lines, err := d.effects()
