@@ -1,9 +1,6 @@
 package storetest
 
 import (
-	"bytes"
-	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -123,79 +120,5 @@ func testDeadLetter(t *testing.T, open func(*testing.T) *store.DB) {
 		got := read(t, db, 1)
 		require.Equal(t, newLetter(1, 0).LastFailure, got.LastFailure)
 		require.Equal(t, got.LastFailure, got.Failures[0].LastFailure)
-	})
-}
-
-// testText stores what databases dislike in text.
-func testText(t *testing.T, open func(*testing.T) *store.DB) {
-	t.Run("NULAndInvalidUTF8", func(t *testing.T) {
-		t.Parallel()
-		db := open(t)
-		dirty, clean := "a\x00b\xffc'\"\\u0000", "a\uFFFDb\uFFFDc'\"\\u0000"
-		letter := newLetter(1, 0)
-		letter.Owner, letter.Message, letter.Tags = dirty, dirty, []string{dirty}
-		letter.RunID, letter.Log.Versions, letter.Redaction.Reason = dirty, []string{dirty}, dirty
-		record(t, db, letter)
-		record(t, db, letter)
-		got := read(t, db, 1)
-		require.Equal(t, clean, got.Owner)
-		require.Equal(t, clean, got.Message)
-		require.Equal(t, []string{clean}, got.Tags)
-		require.Equal(t, []string{clean}, got.Log.Versions)
-		require.Equal(t, clean, got.Redaction.Reason)
-		require.Len(t, got.Failures, 1)
-
-		request := job.RequestRecord{
-			DeadLetterID: id(1), RequestID: dirty, Kind: "no\x00kind", Reason: dirty, At: begin(),
-			Refusal: &job.Refusal{Code: job.RefusedInvalidRequest, Detail: dirty},
-		}
-		require.NoError(t, db.SaveRequest(t.Context(), request))
-		back, err := db.Request(t.Context(), id(1), request.Kind, dirty)
-		require.NoError(t, err)
-		require.Equal(t, clean, back.Refusal.Detail)
-		replay := newReplay(1, 1)
-		replay.Detail, replay.Actor = dirty, dirty
-		require.NoError(t, db.SaveReplay(t.Context(), replay))
-		require.Equal(t, clean, read(t, db, 1).History[0].Actor)
-		_, err = db.DeadLetter(t.Context(), "\x00")
-		require.ErrorIs(t, err, job.ErrNotFound)
-		_, err = db.SealedPayload(t.Context(), "\xff")
-		require.ErrorIs(t, err, job.ErrPayloadGone)
-	})
-	t.Run("HugePayload", func(t *testing.T) {
-		t.Parallel()
-		db := open(t)
-		letter := newLetter(1, 0)
-		letter.RedactedPayload = json.RawMessage(`"` + strings.Repeat("é", 1<<20) + `"`)
-		sealed := newPayload(letter.PayloadRef)
-		sealed.Ciphertext = bytes.Repeat([]byte{0, 0xff}, 1<<20)
-		require.NoError(t, db.RecordFailure(t.Context(), letter, sealed))
-		require.True(t, bytes.Equal(letter.RedactedPayload, read(t, db, 1).RedactedPayload))
-		got, err := db.SealedPayload(t.Context(), sealed.Ref)
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(sealed.Ciphertext, got.Ciphertext))
-	})
-	t.Run("DeepPayload", func(t *testing.T) {
-		t.Parallel()
-		db := open(t)
-		letter := newLetter(1, 0)
-		letter.RedactedPayload = json.RawMessage(strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000))
-		record(t, db, letter)
-		require.True(t, bytes.Equal(letter.RedactedPayload, read(t, db, 1).RedactedPayload))
-	})
-	t.Run("LongTexts", func(t *testing.T) {
-		t.Parallel()
-		db := open(t)
-		long := func() string { // not compressible, or an index would take it
-			var b strings.Builder
-			for i := range 3000 {
-				b.WriteRune(rune(0x4e00 + i*7919%20000))
-			}
-			return b.String()
-		}()
-		letter := newLetter(1, 0)
-		letter.Message, letter.Version, letter.Fingerprint, letter.Runbook, letter.Subject = long, long, long, long, long
-		record(t, db, letter)
-		require.Equal(t, long, read(t, db, 1).Version)
 	})
 }

@@ -62,7 +62,7 @@ func newFailure(n, run int, at time.Time) job.FailureRecord {
 		Version: "v1", Class: job.ClassInvalidPayload, Cause: job.CausePoison, Message: "field \"to\" is <missing> & empty",
 		Fingerprint: "fp-1", Log: log, FirstFailure: at.Add(-time.Minute), LastFailure: at,
 		PayloadRef:      job.PayloadRef(fmt.Sprintf("pl_%d_%d", n, run)),
-		RedactedPayload: json.RawMessage("{\"to\" :  \"[redacted]\", \"n\":1.0, \"n\":1e2, \"html\":\"<b>\\u0000</b>\"}"),
+		RedactedPayload: json.RawMessage("{\"to\" :  \"[redacted]\", \"n\":1.0, \"n\":1e2, \"html\":\"<b>&\\u0000</b>\u2028\", \"big\":123456789012345678901234567890}"),
 		Redaction:       &job.RedactionReport{Fields: 3, Values: 1, ByRule: map[string]int{"email": 1}},
 	}
 }
