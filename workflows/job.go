@@ -95,6 +95,7 @@ func (j *jobRun) handle(ctx workflow.Context, deadline time.Time) (json.RawMessa
 		StartToCloseTimeout:    j.policy.Timeout + j.policy.Lease, // the runner ends an attempt at Timeout itself
 		ScheduleToCloseTimeout: deadline.Sub(workflow.Now(ctx)),
 		WaitForCancellation:    true,
+		Priority:               j.priority(ctx),
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:        j.policy.Backoff.Base,
 			BackoffCoefficient:     2,
@@ -109,6 +110,15 @@ func (j *jobRun) handle(ctx workflow.Context, deadline time.Time) (json.RawMessa
 		Limits:   j.policy.LimitsUntil(deadline),
 	}).Get(ctx, &result)
 	return result, err
+}
+
+// priority is the one the job was enqueued with, else the policy's.
+func (j *jobRun) priority(ctx workflow.Context) temporal.Priority {
+	given := workflow.GetInfo(ctx).Priority
+	if given.PriorityKey == 0 {
+		given.PriorityKey = j.policy.Priority
+	}
+	return given
 }
 
 const safetyAttempts = 100_000

@@ -37,6 +37,9 @@ func runWithServer(m *testing.M) int {
 		return 1
 	}
 	defer server.Close() //nolint:errcheck // the process ends, and the server with it
+	if server.HTTPAddress == "" {
+		server.HTTPAddress = os.Getenv("REDRIVE_TEST_TEMPORAL_HTTP") // of the server that is reused
+	}
 	shared = server
 	if programDir, err = os.MkdirTemp("", "redrive-program-"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

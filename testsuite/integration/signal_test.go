@@ -26,7 +26,7 @@ import (
 func (s *stack) post(path string, body any) {
 	s.t.Helper()
 	if shared.HTTPAddress == "" {
-		s.t.Fatal("REDRIVE_TEST_TEMPORAL names a server whose HTTP API is not known; unset it to use the embedded one")
+		s.t.Fatal("REDRIVE_TEST_TEMPORAL names a server whose HTTP API is not known; give its base URL in REDRIVE_TEST_TEMPORAL_HTTP")
 	}
 	encoded, err := json.Marshal(body)
 	require.NoError(s.t, err)
