@@ -178,12 +178,22 @@ func (d *DeadLetters) compose(n job.DeathNotice, payload []byte, ref job.Payload
 	}
 	if entries := n.Report.Log.Entries; len(entries) > 0 {
 		first, last := entries[0], entries[len(entries)-1]
-		letter.FirstFailure, letter.LastFailure = first.Started.Add(first.Ran), last.Started.Add(last.Ran)
+		letter.FirstFailure = earlier(first.Started.Add(first.Ran), n.StoppedAt)
+		letter.LastFailure = earlier(last.Started.Add(last.Ran), n.StoppedAt)
 	}
 	if definition, ok := d.options.Registry.Definition(n.ID.Type); ok {
 		letter.Owner, letter.Runbook = definition.Owner, definition.Runbook
 	}
 	return letter
+}
+
+// earlier keeps a worker whose clock runs ahead from dating a failure after the workflow knew of it: the newest failure
+// is found by its date.
+func earlier(a, b time.Time) time.Time {
+	if a.After(b) {
+		return b
+	}
+	return a
 }
 
 func redactionReport(r redaction.Report) *job.RedactionReport {

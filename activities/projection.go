@@ -52,7 +52,7 @@ func (d *DeadLetters) LoadParked(ctx context.Context, in job.ReplayInput) (job.P
 	}
 	for _, r := range letter.Requests {
 		parked.Remember(job.Decision{
-			RequestID: r.RequestID, DeadLetterID: in.DeadLetterID, Accepted: r.Accepted, Replay: r.Replay, Refusal: r.Refusal,
+			Kind: r.Kind, RequestID: r.RequestID, DeadLetterID: in.DeadLetterID, Accepted: r.Accepted, Replay: r.Replay, Refusal: r.Refusal,
 		})
 	}
 	parked.Summary, parked.Details = page(letter)

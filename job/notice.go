@@ -85,10 +85,10 @@ type Parked struct {
 // maxDecisions bounds the memory for repeated requests; the store keeps all of them.
 const maxDecisions = 100
 
-// Decided returns the earlier decision on a request id.
-func (p *Parked) Decided(requestID string) (Decision, bool) {
+// Decided returns the earlier decision on a request. An id names a request among those of its kind.
+func (p *Parked) Decided(kind RequestKind, requestID string) (Decision, bool) {
 	for _, d := range p.Decisions {
-		if d.RequestID == requestID {
+		if d.Kind == kind && d.RequestID == requestID {
 			return d, true
 		}
 	}
@@ -101,7 +101,7 @@ func (p *Parked) Decided(requestID string) (Decision, bool) {
 func (p *Parked) NameRequest(kind RequestKind, raw []byte) string {
 	for n := 0; ; n++ {
 		name := derivedRequestID(kind, raw, p.Finished, n)
-		earlier, decided := p.Decided(name)
+		earlier, decided := p.Decided(kind, name)
 		if !decided || earlier.Accepted {
 			return name
 		}

@@ -185,6 +185,7 @@ type ReplayRun struct {
 
 // Decision answers a request.
 type Decision struct {
+	Kind         RequestKind  `json:"kind"`
 	RequestID    string       `json:"request_id"`
 	DeadLetterID DeadLetterID `json:"dead_letter_id"`
 	Accepted     bool         `json:"accepted"`

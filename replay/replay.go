@@ -76,7 +76,7 @@ func (c *Client) Await(ctx context.Context, id job.DeadLetterID, kind job.Reques
 			return false, nil
 		}
 		decision = job.Decision{
-			RequestID: record.RequestID, DeadLetterID: id, Accepted: record.Accepted, Replay: record.Replay, Refusal: record.Refusal,
+			Kind: kind, RequestID: record.RequestID, DeadLetterID: id, Accepted: record.Accepted, Replay: record.Replay, Refusal: record.Refusal,
 		}
 		return err == nil, err
 	})

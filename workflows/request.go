@@ -15,9 +15,9 @@ func (r *replayRun) handle(in incoming) {
 	if request.RequestID == "" {
 		request.RequestID = r.parked.NameRequest(in.kind, in.raw)
 	}
-	decision, repeated := r.parked.Decided(request.RequestID)
+	decision, repeated := r.parked.Decided(in.kind, request.RequestID)
 	if !repeated {
-		decision = job.Decision{RequestID: request.RequestID, DeadLetterID: r.parked.DeadLetterID}
+		decision = job.Decision{Kind: in.kind, RequestID: request.RequestID, DeadLetterID: r.parked.DeadLetterID}
 		if complaint != nil {
 			decision.Refusal = &job.Refusal{Code: job.RefusedInvalidRequest, Detail: complaint.Error()}
 		} else {
