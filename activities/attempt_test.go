@@ -103,7 +103,7 @@ func TestHostileHandlerFitsTheServersLimitWithAFullLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, activities.RunnerOptions{Worker: worst, Version: worst[:len(worst)-10]},
+			f := newFixture(t, activities.RunnerOptions{Worker: worst, Version: worst[:job.MaxNameBytes]},
 				failing(returning(errors.New(strings.Repeat("<\x01é x", 4000)))))
 			var report job.Report
 			for i := range 200 {

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -43,7 +44,7 @@ type AttemptLog struct {
 func (l AttemptLog) Add(a Attempt) AttemptLog {
 	l.Leases++
 	a.Seq = l.Leases
-	a.Worker, a.Version = clip(a.Worker), clip(a.Version)
+	a.Worker, a.Version = logName(a.Worker), logName(a.Version)
 	a.Started = a.Started.UTC().Truncate(time.Millisecond)
 	switch {
 	case a.Class == ClassThrottled:
@@ -86,11 +87,20 @@ func addVersion(versions []string, v string) []string {
 	return kept
 }
 
-func clip(s string) string {
-	if len(s) > maxNameBytes {
-		return s[:maxNameBytes]
+// logName is how a worker or a version is named in the log: itself when it is short and costs JSON a byte per
+// character, else its beginning and a digest, so that two names stay two. Applied twice it changes nothing.
+func logName(s string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) {
+			return '_'
+		}
+		return r
+	}, s)
+	if plain == s && len(s) <= maxNameBytes {
+		return s
 	}
-	return s
+	digest := digestName(s)[:10]
+	return plain[:min(len(plain), maxNameBytes-1-len(digest))] + "~" + digest
 }
 
 // Running is what a heartbeat says about the lease it extends. One that is found by a later attempt, without a verdict

@@ -41,7 +41,7 @@ func (p *Parked) Rule(r Request) VersionRule {
 func (p *Parked) CheckVersion(r Request) *Refusal {
 	rule := p.Rule(r)
 	for _, failed := range rule.Not {
-		if failed == r.Fixed && r.Fixed != "" {
+		if r.Fixed != "" && logName(failed) == logName(r.Fixed) {
 			return &Refusal{RefusedVersionUnchanged, fmt.Sprintf("version %s is among those that failed", r.Fixed)}
 		}
 	}

@@ -164,8 +164,8 @@ func (r VersionRule) Allows(version string) bool {
 	if r.Only != "" {
 		return version == r.Only
 	}
-	for _, refused := range r.Not {
-		if version == refused {
+	for _, refused := range r.Not { // as attempt logs name them
+		if logName(version) == logName(refused) {
 			return false
 		}
 	}
