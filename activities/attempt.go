@@ -11,7 +11,6 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
-	sdkworker "go.temporal.io/sdk/worker"
 	"go.uber.org/zap"
 
 	"github.com/redrivehq/redrive/job"
@@ -29,6 +28,9 @@ type RunnerOptions struct {
 	Version  string   // the handler build
 	Worker   string   // who this process is, for the attempt log
 	Payloads Payloads // nil: this process cannot run replays
+	// Heartbeats extends leases and knows which extension was acknowledged. Nil: the SDK's own, for tests of one
+	// attempt; a lease that nobody acknowledges then ends nothing.
+	Heartbeats Heartbeats
 	// Redaction replaces the rules that the handler was registered with, when the worker holds the policy set.
 	Redaction *redaction.Policy
 	Logger    *zap.Logger
@@ -86,19 +88,18 @@ func (r *Runner) Run(ctx context.Context, raw converter.RawValue) (json.RawMessa
 	}
 	started := r.options.Now()
 	attempt := lease{
-		log: log, interval: info.HeartbeatTimeout / 3,
+		log: log, length: info.HeartbeatTimeout, token: info.TaskToken, beats: r.options.Heartbeats,
 		running: job.Running{
 			Attempt: int(info.Attempt), Started: started.UTC(), Worker: r.options.Worker, Version: r.options.Version,
 		},
 	}
-	leased := attempt.into(ctx)
-	release := attempt.hold(leased, info.Attempt > 1)
+	leased, release := attempt.hold(ctx, info.Attempt > 1)
 	result, err := r.invoke(leased, assignment, int(info.Attempt), payload)
 	release()
 	if err == nil {
 		return result, nil
 	}
-	return nil, r.verdict(ctx, err, log, assignment.Limits, started, r.redactor.Taint(payload))
+	return nil, r.verdict(leased, err, log, assignment.Limits, started, r.redactor.Taint(payload))
 }
 
 // inherit reads the log of earlier attempts. A heartbeat of an attempt that left no verdict is a lost lease.
@@ -155,7 +156,7 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 	if a.Envelope.Replay != nil {
 		info.Replay = a.Envelope.Replay.Number
 	}
-	ctx, cancel := context.WithTimeoutCause(job.WithAttempt(ctx, info), a.Limits.Timeout, errAttemptTimeout)
+	ctx, cancel := context.WithTimeoutCause(job.WithAttempt(ctx, info), a.Limits.Timeout, job.ErrAttemptTimeout)
 	defer cancel()
 	var result any
 	err := fenced(func() (err error) {
@@ -163,15 +164,13 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 		return err
 	})
 	if err != nil {
-		if errors.Is(context.Cause(ctx), errAttemptTimeout) && undecided(err) {
+		if errors.Is(context.Cause(ctx), job.ErrAttemptTimeout) && undecided(err) {
 			return nil, &job.Error{Class: job.ClassTimeout, Err: fmt.Errorf("the attempt ran longer than %s: %w", a.Limits.Timeout, err)}
 		}
 		return nil, err
 	}
 	return encodeResult(result)
 }
-
-var errAttemptTimeout = errors.New("attempt timeout")
 
 // undecided tells whether an error may just be the echo of a canceled context.
 func undecided(err error) bool {
@@ -204,11 +203,11 @@ func (r *Runner) verdict(
 	class, retryAfter := job.Classify(err, r.entry.definition.Classify)
 	if cause := context.Cause(ctx); cause != nil && undecided(err) {
 		switch {
-		case errors.Is(cause, sdkworker.ErrWorkerShutdown):
+		case errors.Is(cause, job.ErrShutdown):
 			return r.handBack(log, "shutdown", "the worker is shutting down")
-		case errors.Is(cause, activity.ErrActivityPaused), errors.Is(cause, activity.ErrActivityReset):
+		case errors.Is(cause, job.ErrPaused), errors.Is(cause, job.ErrReset):
 			return r.handBack(log, "operator", "an operator paused or reset the attempt")
-		case temporal.IsCanceledError(cause):
+		case errors.Is(cause, job.ErrCanceled):
 			return temporal.NewCanceledError()
 		}
 	}

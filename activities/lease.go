@@ -2,21 +2,39 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/redrivehq/redrive/job"
 )
 
-// lease keeps one attempt alive. Every heartbeat carries the log, since a heartbeat replaces the details of the one
-// before it, and says who is running, since that is how a later attempt recognises a lost lease.
+// Heartbeats sends a heartbeat and returns when the server has acknowledged it. client.Client is one.
+type Heartbeats interface {
+	RecordActivityHeartbeatWithOptions(ctx context.Context, options client.RecordActivityHeartbeatOptions) error
+}
+
+// lease keeps one attempt alive, and ends it in time. Every heartbeat carries the log, since a heartbeat replaces the
+// details of the one before it, and says who is running, since that is how a later attempt recognises a lost lease.
+//
+// The SDK does not stop an activity whose heartbeats nobody acknowledges, so the lease does: it counts from the moment
+// the last acknowledged heartbeat was sent, which is before the server's own count began, and ends the handler's
+// context a margin before the server can have given the job away.
 type lease struct {
-	log      job.AttemptLog
-	running  job.Running
-	interval time.Duration
+	log     job.AttemptLog
+	running job.Running
+	length  time.Duration // the heartbeat timeout
+	token   []byte
+	beats   Heartbeats // nil: the SDK's own heartbeats, which are not acknowledged (tests of one attempt)
+
+	end context.CancelCauseFunc // of the handler's context
 
 	mu       sync.Mutex
 	progress []any // what the handler recorded itself
@@ -24,53 +42,111 @@ type lease struct {
 
 type leaseKey struct{}
 
-func (l *lease) into(ctx context.Context) context.Context {
-	return context.WithValue(ctx, leaseKey{}, l)
-}
-
-// hold heartbeats until release is called. The first beat comes after one interval, so that a short job costs no
-// extra call; a later attempt says at once that it is running, since the attempts before it were not that lucky.
-// All beats use the activity's root context: a beat on a context that the handler cancels would be lost.
-func (l *lease) hold(ctx context.Context, now bool) (release func()) {
+// hold starts to heartbeat and returns the handler's context, and how to end both. The first beat comes after a third
+// of the lease, so that a short job costs no extra call; a later attempt says at once that it is running, since the
+// attempts before it were not that lucky. root is the activity's own context: a beat on a context that the handler
+// cancels would be lost.
+func (l *lease) hold(root context.Context, now bool) (leased context.Context, release func()) {
+	leased, l.end = context.WithCancelCause(context.WithoutCancel(root))
+	leased = context.WithValue(leased, leaseKey{}, l)
+	forget := context.AfterFunc(root, func() { l.end(jobCause(context.Cause(root))) })
+	keeping, stop := context.WithCancel(root)
+	acknowledged := time.Now()
 	if now {
-		l.beat(ctx)
+		acknowledged, _ = l.renew(keeping, root, acknowledged)
 	}
-	stop, done := make(chan struct{}), make(chan struct{})
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ticker := time.NewTicker(max(l.interval, time.Millisecond))
-		defer ticker.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				l.beat(ctx)
-			}
-		}
+		l.keep(keeping, root, acknowledged)
 	}()
-	return func() { close(stop); <-done }
+	return leased, func() { stop(); <-done; forget() }
 }
 
-func (l *lease) beat(ctx context.Context) {
-	l.mu.Lock()
-	progress := l.progress
-	l.mu.Unlock()
-	activity.RecordHeartbeat(ctx, progress...) // the outbound interceptor puts the report in front
+// keep renews until ctx ends or the lease is over.
+func (l *lease) keep(ctx, root context.Context, acknowledged time.Time) {
+	wait := l.length / 3
+	for {
+		timer := time.NewTimer(max(wait, time.Millisecond))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		renewed, over := l.renew(ctx, root, acknowledged)
+		if over {
+			return
+		}
+		wait = l.length / 3
+		if renewed.Equal(acknowledged) {
+			wait = l.length / 12 // nobody answered: soon again, while the lease lasts
+		}
+		acknowledged = renewed
+	}
 }
 
-func (l *lease) report() job.Report { return job.Report{Log: l.log, Running: &l.running} }
+// renew sends one heartbeat. It returns when the last acknowledged one was sent, and whether the lease is over.
+func (l *lease) renew(ctx, root context.Context, acknowledged time.Time) (time.Time, bool) {
+	if l.beats == nil {
+		l.beat(root)
+		return time.Now(), false
+	}
+	sent, expires := time.Now(), acknowledged.Add(l.length-l.length/8)
+	bounded, cancel := context.WithDeadline(ctx, expires)
+	defer cancel()
+	err := l.beats.RecordActivityHeartbeatWithOptions(bounded, client.RecordActivityHeartbeatOptions{
+		TaskToken: l.token, Details: l.details(),
+	})
+	var gone *serviceerror.NotFound
+	switch {
+	case err == nil:
+		return sent, false
+	case ctx.Err() != nil:
+		return acknowledged, true // the attempt has ended by itself
+	case errors.As(err, &gone), !time.Now().Before(expires):
+		l.end(job.ErrLeaseLost)
+		return acknowledged, true
+	case temporal.IsCanceledError(err), errors.Is(err, activity.ErrActivityPaused), errors.Is(err, activity.ErrActivityReset):
+		l.beat(root) // the SDK has to hear it too, or it will not report the attempt as canceled
+		l.end(jobCause(err))
+		return acknowledged, true
+	default:
+		return acknowledged, false
+	}
+}
 
-func (l *lease) keep(progress []any) {
+// beat heartbeats through the SDK.
+func (l *lease) beat(root context.Context) { activity.RecordHeartbeat(root, l.details()...) }
+
+// details are the report and, behind it, what the handler recorded itself.
+func (l *lease) details() []any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.progress = progress
+	return append([]any{job.Report{Log: l.log, Running: &l.running}}, l.progress...)
 }
 
-// leaseOutbound merges a handler's own heartbeat details with the attempt log: the report is the first detail, the
-// handler's follow, and reading them skips the report.
+// jobCause says in the job's words why the activity's context ended.
+func jobCause(cause error) error {
+	var gone *serviceerror.NotFound
+	switch {
+	case errors.Is(cause, sdkworker.ErrWorkerShutdown):
+		return job.ErrShutdown
+	case errors.Is(cause, activity.ErrActivityPaused):
+		return job.ErrPaused
+	case errors.Is(cause, activity.ErrActivityReset):
+		return job.ErrReset
+	case temporal.IsCanceledError(cause):
+		return job.ErrCanceled
+	case errors.As(cause, &gone):
+		return job.ErrLeaseLost
+	default:
+		return cause
+	}
+}
+
+// leaseOutbound merges a handler's own heartbeat details with the attempt log: they travel behind the report with the
+// lease's next heartbeat, and reading them skips the report.
 type leaseOutbound struct {
 	interceptor.ActivityOutboundInterceptorBase
 }
@@ -81,8 +157,12 @@ func (o *leaseOutbound) RecordHeartbeat(ctx context.Context, details ...any) {
 		o.Next.RecordHeartbeat(ctx, details...)
 		return
 	}
-	l.keep(details)
-	o.Next.RecordHeartbeat(ctx, append([]any{l.report()}, details...)...)
+	l.mu.Lock()
+	l.progress = details
+	l.mu.Unlock()
+	if l.beats == nil {
+		o.Next.RecordHeartbeat(ctx, l.details()...)
+	}
 }
 
 func (o *leaseOutbound) GetHeartbeatDetails(ctx context.Context, into ...any) error {

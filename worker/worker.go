@@ -125,7 +125,7 @@ func (w *Worker) addStore() error {
 func (w *Worker) addLane(t job.Type) error {
 	options := activities.RunnerOptions{
 		Version: w.options.HandlerVersion, Worker: w.options.Identity,
-		Payloads: w.options.Payloads, Logger: w.options.Logger,
+		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Logger: w.options.Logger,
 	}
 	if w.options.Policies != nil {
 		rules := w.policies.For(t).Redaction
