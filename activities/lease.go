@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	sdkworker "go.temporal.io/sdk/worker"
@@ -33,6 +34,7 @@ type lease struct {
 	length  time.Duration // the heartbeat timeout
 	token   []byte
 	beats   Heartbeats // nil: the SDK's own heartbeats, which are not acknowledged (tests of one attempt)
+	resumed []any      // what the handler recorded in the attempt before, encoded
 
 	end context.CancelCauseFunc // of the handler's context
 
@@ -47,6 +49,8 @@ type leaseKey struct{}
 // attempts before it were not that lucky. root is the activity's own context: a beat on a context that the handler
 // cancels would be lost.
 func (l *lease) hold(root context.Context, now bool) (leased context.Context, release func()) {
+	l.resumed = resume(root)
+	l.progress = l.resumed // until the handler records its own: a beat replaces what is stored
 	leased, l.end = context.WithCancelCause(context.WithoutCancel(root))
 	leased = context.WithValue(leased, leaseKey{}, l)
 	forget := context.AfterFunc(root, func() { l.end(jobCause(context.Cause(root))) })
@@ -126,6 +130,32 @@ func (l *lease) details() []any {
 	return append([]any{job.Report{Log: l.log, Running: &l.running}}, l.progress...)
 }
 
+// maxProgress is how many details of a handler's own outlive an attempt.
+const maxProgress = 16
+
+// resume reads what the handler recorded in the attempt before, behind the report.
+func resume(root context.Context) []any {
+	if !activity.HasHeartbeatDetails(root) {
+		return nil
+	}
+	raw := make([]converter.RawValue, 1+maxProgress)
+	into := make([]any, len(raw))
+	for i := range raw {
+		into[i] = &raw[i]
+	}
+	if err := activity.GetHeartbeatDetails(root, into...); err != nil {
+		return nil // inherit has warned
+	}
+	var progress []any
+	for _, detail := range raw[1:] {
+		if detail.Payload() == nil {
+			break
+		}
+		progress = append(progress, detail)
+	}
+	return progress
+}
+
 // jobCause says in the job's words why the activity's context ended.
 func jobCause(cause error) error {
 	var gone *serviceerror.NotFound
@@ -165,10 +195,21 @@ func (o *leaseOutbound) RecordHeartbeat(ctx context.Context, details ...any) {
 	}
 }
 
-func (o *leaseOutbound) GetHeartbeatDetails(ctx context.Context, into ...any) error {
-	if _, ok := ctx.Value(leaseKey{}).(*lease); !ok {
-		return o.Next.GetHeartbeatDetails(ctx, into...)
+func (o *leaseOutbound) HasHeartbeatDetails(ctx context.Context) bool {
+	if l, ok := ctx.Value(leaseKey{}).(*lease); ok {
+		return len(l.resumed) > 0
 	}
-	var report job.Report
+	return o.Next.HasHeartbeatDetails(ctx)
+}
+
+func (o *leaseOutbound) GetHeartbeatDetails(ctx context.Context, into ...any) error {
+	l, ok := ctx.Value(leaseKey{}).(*lease)
+	switch {
+	case !ok:
+		return o.Next.GetHeartbeatDetails(ctx, into...)
+	case len(l.resumed) == 0:
+		return temporal.ErrNoData
+	}
+	var report converter.RawValue
 	return o.Next.GetHeartbeatDetails(ctx, append([]any{&report}, into...)...)
 }
