@@ -1,0 +1,185 @@
+package activities_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
+
+	"github.com/redrivehq/redrive/job"
+)
+
+func TestRecordDeath(t *testing.T) {
+	t.Parallel()
+	t.Run("Recorded", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, envelope(`{"to":"a@example.org","order":1001}`))
+		death, letter := m.record(t, notice())
+		require.Equal(t, job.NewDeadLetterID("default", orderID), letter.ID)
+		require.Equal(t, job.StateDeadLettered, letter.State)
+		require.Equal(t, "https://runbooks.example/email", letter.Runbook)
+		require.Equal(t, start, letter.FirstFailure)
+		require.Equal(t, start.Add(time.Hour+90*24*time.Hour), letter.KeepUntil)
+		require.Equal(t, job.NewPayloadRef("default", "run-1"), letter.PayloadRef)
+		require.Equal(t, []string{`{"to":"a@example.org","order":1001}`}, m.plain, "the vault gets the payload as it was")
+		require.Equal(t, letter.PayloadRef, m.sealed[0].Ref)
+		require.Equal(t, 2, death.Attempts)
+		require.NotEmpty(t, death.Fingerprint)
+	})
+	t.Run("SecretsAreNowhere", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, envelope(`{"to":"a@example.org","password":"`+secret+`","deep":[{"api_key":"k-`+secret+`"}]}`))
+		death, letter := m.record(t, notice(func(n *job.DeathNotice) {
+			n.Message = "login as a@example.org with " + secret + " failed\nAuthorization: Bearer abcdefgh12345678"
+		}))
+		text := everything(t, death, letter)
+		for _, planted := range []string{secret, "abcdefgh12345678", "a@example.org"} {
+			require.NotContains(t, text, planted)
+		}
+		require.Positive(t, letter.Redaction.Fields+letter.Redaction.Values)
+	})
+	t.Run("TheSameTwiceForTheSameRun", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, envelope(`{"a":1}`))
+		first, err := m.RecordDeath(t.Context(), notice())
+		require.NoError(t, err)
+		second, err := m.RecordDeath(t.Context(), notice())
+		require.NoError(t, err)
+		require.Equal(t, first, second)
+		require.Equal(t, m.letters[0], m.letters[1])
+	})
+	t.Run("UnparsedInput", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, map[string]any{"password": secret, "no": "envelope"})
+		death, letter := m.record(t, notice(func(n *job.DeathNotice) {
+			n.Unparsed, n.Class, n.Report = true, job.ClassInvalidPayload, job.Report{}
+		}))
+		require.NotContains(t, everything(t, death, letter), secret)
+		require.Contains(t, m.plain[0], secret)
+		require.Equal(t, start.Add(time.Hour), letter.LastFailure)
+	})
+	t.Run("UnparsedText", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, []byte("\xff\x00password="+secret))
+		death, letter := m.record(t, notice(func(n *job.DeathNotice) { n.Unparsed = true }))
+		require.NotContains(t, everything(t, death, letter), secret)
+	})
+	t.Run("EmptyInput", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t)
+		_, letter := m.record(t, notice(func(n *job.DeathNotice) { n.Unparsed = true }))
+		require.Empty(t, letter.PayloadRef)
+		require.Empty(t, letter.RedactedPayload)
+		require.Nil(t, m.sealed[0])
+	})
+	t.Run("PayloadReference", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.opened = map[job.PayloadRef]string{"pl_1": `{"password":"` + secret + `"}`}
+		death, letter := m.record(t, notice(func(n *job.DeathNotice) { n.PayloadRef, n.Message = "pl_1", "pw "+secret }))
+		require.NotContains(t, everything(t, death, letter), secret)
+		require.Equal(t, job.PayloadRef("pl_1"), letter.PayloadRef)
+		require.Nil(t, m.sealed[0], "it is sealed already")
+	})
+	t.Run("PayloadReferenceGone", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		_, letter := m.record(t, notice(func(n *job.DeathNotice) { n.PayloadRef = "pl_1" }))
+		require.Empty(t, letter.RedactedPayload)
+		require.Equal(t, job.PayloadRef("pl_1"), letter.PayloadRef)
+	})
+	t.Run("VaultDown", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.down = errDown
+		_, err := m.RecordDeath(t.Context(), notice(func(n *job.DeathNotice) { n.PayloadRef = "pl_1" }))
+		require.ErrorIs(t, err, errDown)
+	})
+	t.Run("StoreDown", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, envelope(`{}`))
+		m.down = errDown
+		_, err := m.RecordDeath(t.Context(), notice())
+		require.ErrorIs(t, err, errDown)
+	})
+	t.Run("AWorkersClockAheadDoesNotDateTheFailure", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, envelope(`{}`))
+		_, letter := m.record(t, notice(func(n *job.DeathNotice) { n.StoppedAt = start.Add(-time.Hour) }))
+		require.Equal(t, start.Add(-time.Hour), letter.LastFailure)
+	})
+	t.Run("NeverStartedWithoutPollers", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, envelope(`{}`))
+		m.polledBy()
+		death, letter := m.record(t, notice(func(n *job.DeathNotice) { n.NeverStarted, n.Class = true, job.ClassTimeout }))
+		require.Equal(t, job.ClassUnknownJobType, death.Class)
+		require.Contains(t, letter.Message, "redrive.email.send")
+	})
+	t.Run("NeverStartedWithPollers", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, envelope(`{}`))
+		m.polledBy(&taskqueuepb.PollerInfo{})
+		death, _ := m.record(t, notice(func(n *job.DeathNotice) { n.NeverStarted, n.Class = true, job.ClassTimeout }))
+		require.Equal(t, job.ClassTimeout, death.Class)
+	})
+}
+
+// outside returns what of a markdown text stands in no code block, and the number of blocks.
+func outside(t *testing.T, details string) (text string, blocks int) {
+	t.Helper()
+	open := ""
+	for _, line := range strings.Split(details, "\n") {
+		marks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch {
+		case open == "" && len(marks) >= 3:
+			open = marks
+			blocks++
+		case open != "" && len(marks) >= len(open) && line == marks:
+			open = ""
+		case open == "":
+			text += line + "\n"
+		}
+	}
+	require.Empty(t, open, "a code block is left open")
+	return text, blocks
+}
+
+func TestDetailsAreInertAndBounded(t *testing.T) {
+	t.Parallel()
+	const evil = "```\\n[click](javascript:alert)\\n````\\n<img src=x onerror=alert>\\n~~~"
+	for name, payload := range map[string]string{
+		"Markup":      `{"note":"` + evil + `","x":"<script>"}`,
+		"Long":        `{"list":[` + strings.Repeat(`"word <b>",`, 20_000) + `"end"]}`,
+		"Backticks":   `{"note":"` + strings.Repeat("`", 15_000) + `"}`,
+		"ManyObjects": `[` + strings.Repeat(`{"a":"b"},`, 20_000) + `1]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMorgue(t)
+			m.startedWith(t, envelope(payload))
+			death, _ := m.record(t, notice(func(n *job.DeathNotice) {
+				n.Message = strings.ReplaceAll(evil, "\\n", "\n") + strings.Repeat(" `<i>", 3000)
+				n.Report.Version = "v1`[x](y)`"
+			}))
+			text, blocks := outside(t, death.Details)
+			require.Equal(t, 3, blocks, "message, payload, command: %s", death.Details)
+			for _, mark := range []string{"<img", "<script", "javascript:", "click", "<i>"} {
+				require.NotContains(t, text, mark)
+			}
+			require.NotContains(t, death.Summary, "\n")
+		})
+	}
+}
