@@ -24,6 +24,7 @@ type Attempt struct {
 	Ran     time.Duration `json:"ns"` // nanoseconds; an upper bound for a lost lease
 	Worker  string        `json:"worker,omitempty"`
 	Version string        `json:"version,omitempty"`
+	Sole    bool          `json:"sole,omitempty"` // it ran as the only suspect of its process
 }
 
 // AttemptLog is what the attempts of one run have left behind. It travels from attempt to attempt in Temporal's
@@ -33,6 +34,8 @@ type AttemptLog struct {
 	Counted   int       `json:"counted"`             // attempts that ended in a handler verdict
 	Throttled int       `json:"throttled,omitempty"` // attempts that ended in throttling
 	Lost      int       `json:"lost,omitempty"`      // leases lost while the handler ran
+	LostInRow int       `json:"lost_in_row,omitempty"`
+	LostSole  int       `json:"lost_sole,omitempty"` // lost as the only suspect of a process: these count against the job
 	Entries   []Attempt `json:"entries,omitempty"`
 	// Versions are the handler builds that gave a counted verdict or lost a lease, oldest first.
 	Versions []string `json:"versions,omitempty"`
@@ -55,8 +58,15 @@ func (l AttemptLog) Add(a Attempt) AttemptLog {
 		}
 	case a.Class == ClassLeaseLost:
 		l.Lost++
+		l.LostInRow++
+		if a.Sole {
+			l.LostSole++
+		}
 	case a.Counted:
 		l.Counted++
+	}
+	if a.Class != ClassLeaseLost {
+		l.LostInRow = 0
 	}
 	if a.Class != ClassThrottled {
 		l.ThrottledSince = nil
@@ -70,6 +80,13 @@ func (l AttemptLog) Add(a Attempt) AttemptLog {
 	}
 	return l
 }
+
+// suspectAfter is how many leases in a row a job loses while running before it may be what kills its workers.
+const suspectAfter = 2
+
+// Suspect tells whether the job's latest attempts were all lost while running. A process runs one suspect at a time, so
+// that the guilty one is found and those that merely ran beside it are not blamed.
+func (l AttemptLog) Suspect() bool { return l.LostInRow >= suspectAfter }
 
 func addVersion(versions []string, v string) []string {
 	kept := make([]string, 0, len(versions)+1)
@@ -110,6 +127,8 @@ type Running struct {
 	Started time.Time `json:"at"`
 	Worker  string    `json:"worker,omitempty"`
 	Version string    `json:"version,omitempty"`
+	Waiting bool      `json:"waiting,omitempty"` // a suspect whose turn has not come: its handler does not run
+	Sole    bool      `json:"sole,omitempty"`    // a suspect whose turn it is
 }
 
 // Report is the one structure that crosses Temporal beside a failure's class and message: in heartbeat details from

@@ -40,6 +40,8 @@ type Policy struct {
 	Deadline time.Duration `yaml:"deadline,omitempty"`
 	// MaxAttempts bounds the counted attempts. Default 10.
 	MaxAttempts int `yaml:"max_attempts,omitempty"`
+	// MaxLeaseLosses bounds the leases a job may lose as the only suspect of its worker process. Default 3.
+	MaxLeaseLosses int `yaml:"max_lease_losses,omitempty"`
 	// Backoff is the wait between counted attempts.
 	Backoff Backoff `yaml:"backoff,omitempty"`
 	// Throttle bounds how long a job may be put off by rate limits.
@@ -81,6 +83,7 @@ func (p Policy) WithDefaults() Policy {
 	orDuration(&p.Timeout, 10*time.Minute)
 	orDuration(&p.Deadline, 24*time.Hour)
 	orInt(&p.MaxAttempts, 10)
+	orInt(&p.MaxLeaseLosses, 3)
 	p.Backoff = p.Backoff.WithDefaults()
 	orDuration(&p.Throttle.MaxAge, 6*time.Hour)
 	orInt(&p.Replay.Max, 5)
@@ -156,6 +159,7 @@ func (p Policies) For(t Type) Policy {
 // only runs handlers holds no policy set.
 type Limits struct {
 	MaxAttempts    int           `json:"max_attempts"`
+	MaxLeaseLosses int           `json:"max_lease_losses"`
 	Timeout        time.Duration `json:"timeout_ns"`
 	Backoff        Backoff       `json:"backoff"`
 	ThrottleMaxAge time.Duration `json:"throttle_max_age_ns"`
@@ -165,7 +169,7 @@ type Limits struct {
 // LimitsUntil returns what the runner needs of p, for a job that must end by deadline.
 func (p Policy) LimitsUntil(deadline time.Time) Limits {
 	return Limits{
-		MaxAttempts: p.MaxAttempts, Timeout: p.Timeout, Backoff: p.Backoff,
+		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Backoff: p.Backoff,
 		ThrottleMaxAge: p.Throttle.MaxAge, Deadline: deadline,
 	}
 }
