@@ -1,7 +1,6 @@
 package activities_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -135,51 +134,4 @@ func TestRecordDeath(t *testing.T) {
 		death, _ := m.record(t, notice(func(n *job.DeathNotice) { n.NeverStarted, n.Class = true, job.ClassTimeout }))
 		require.Equal(t, job.ClassTimeout, death.Class)
 	})
-}
-
-// outside returns what of a markdown text stands in no code block, and the number of blocks.
-func outside(t *testing.T, details string) (text string, blocks int) {
-	t.Helper()
-	open := ""
-	for _, line := range strings.Split(details, "\n") {
-		marks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
-		switch {
-		case open == "" && len(marks) >= 3:
-			open = marks
-			blocks++
-		case open != "" && len(marks) >= len(open) && line == marks:
-			open = ""
-		case open == "":
-			text += line + "\n"
-		}
-	}
-	require.Empty(t, open, "a code block is left open")
-	return text, blocks
-}
-
-func TestDetailsAreInertAndBounded(t *testing.T) {
-	t.Parallel()
-	const evil = "```\\n[click](javascript:alert)\\n````\\n<img src=x onerror=alert>\\n~~~"
-	for name, payload := range map[string]string{
-		"Markup":      `{"note":"` + evil + `","x":"<script>"}`,
-		"Long":        `{"list":[` + strings.Repeat(`"word <b>",`, 20_000) + `"end"]}`,
-		"Backticks":   `{"note":"` + strings.Repeat("`", 15_000) + `"}`,
-		"ManyObjects": `[` + strings.Repeat(`{"a":"b"},`, 20_000) + `1]`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := newMorgue(t)
-			m.startedWith(t, envelope(payload))
-			death, _ := m.record(t, notice(func(n *job.DeathNotice) {
-				n.Message = strings.ReplaceAll(evil, "\\n", "\n") + strings.Repeat(" `<i>", 3000)
-				n.Report.Version = "v1`[x](y)`"
-			}))
-			text, blocks := outside(t, death.Details)
-			require.Equal(t, 3, blocks, "message, payload, command: %s", death.Details)
-			for _, mark := range []string{"<img", "<script", "javascript:", "click", "<i>"} {
-				require.NotContains(t, text, mark)
-			}
-			require.NotContains(t, death.Summary, "\n")
-		})
-	}
 }

@@ -20,7 +20,10 @@ const (
 // itself. Everything in it comes from the redacted record; text from outside stands in code spans and fences that it
 // cannot leave.
 func page(letter job.DeadLetter) (summary, details string) {
-	summary = fmt.Sprintf("%s (%s): %s", letter.Class, letter.Cause, firstLine(letter.Message))
+	summary = fmt.Sprintf("%s (%s)", letter.Class, letter.Cause)
+	if line := firstLine(letter.Message); line != "" {
+		summary += ": " + span(redaction.Truncate(line, maxSummaryBytes-len(summary)-len(": ``")))
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**, cause **%s**\n\n", letter.Class, letter.Cause)
 	fmt.Fprintf(&b, "- job: %s\n", span(letter.KeyID.String()))
@@ -39,19 +42,33 @@ func page(letter job.DeadLetter) (summary, details string) {
 		fmt.Fprintf(&b, "\nPayload, redacted:\n\n%s\n", fence("json", redaction.Truncate(string(letter.RedactedPayload), maxPayloadBytes)))
 	}
 	fmt.Fprintf(&b, "\nReplay it once the handler is repaired:\n\n%s\n", fence("sh", job.ReplayCommand(letter.Namespace, letter.KeyID)))
-	return redaction.Truncate(summary, maxSummaryBytes), b.String()
+	return summary, b.String()
 }
 
-func firstLine(s string) string { line, _, _ := strings.Cut(s, "\n"); return line }
+// firstLine is the first line with text in it.
+func firstLine(s string) string {
+	line := strings.TrimSpace(s)
+	if end := strings.IndexAny(line, "\r\n"); end >= 0 {
+		line = line[:end]
+	}
+	return line
+}
 
 // span is an inline code span that its content cannot leave.
 func span(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
 
-// fence is a code block whose fence is longer than any run of backticks inside.
+// fence is a code block whose fence is longer than any run of its mark inside. Of the two marks markdown knows it takes
+// the one with the shorter fence, so that a body of nothing but marks does not treble.
 func fence(language, body string) string {
-	marks := "```"
+	marks, tildes := "```", "~~~"
 	for strings.Contains(body, marks) {
 		marks += "`"
+	}
+	for strings.Contains(body, tildes) {
+		tildes += "~"
+	}
+	if len(tildes) < len(marks) {
+		marks = tildes
 	}
 	return marks + language + "\n" + body + "\n" + marks
 }
