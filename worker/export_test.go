@@ -1,0 +1,9 @@
+package worker
+
+import "github.com/redrivehq/redrive/job"
+
+// CarryLog is the connection's interceptor.
+var CarryLog = carryLog
+
+// MergedPolicies returns the complete set that a worker with o would use.
+func (o Options) MergedPolicies() (job.Policies, error) { return o.withDefaults().policies() }
