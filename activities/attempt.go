@@ -31,6 +31,8 @@ type RunnerOptions struct {
 	// Heartbeats extends leases and knows which extension was acknowledged. Nil: the SDK's own, for tests of one
 	// attempt; a lease that nobody acknowledges then ends nothing.
 	Heartbeats Heartbeats
+	// Suspects is the turn that all runners of the process share. Nil: this runner's own.
+	Suspects *Suspects
 	// Redaction replaces the rules that the handler was registered with, when the worker holds the policy set.
 	Redaction *redaction.Policy
 	Logger    *zap.Logger
@@ -53,6 +55,9 @@ func (r *Registry) Runner(t job.Type, options RunnerOptions) (*Runner, error) {
 	}
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if options.Suspects == nil {
+		options.Suspects = NewSuspects()
 	}
 	rules := e.definition.Policy.Redaction
 	if options.Redaction != nil {
@@ -82,24 +87,62 @@ func (r *Runner) Run(ctx context.Context, raw converter.RawValue) (json.RawMessa
 	if envelope.Replay != nil && !envelope.Replay.Rule.Allows(r.options.Version) {
 		return nil, r.handBack(log, "version", "version "+r.options.Version+" may not run this replay")
 	}
+	if limit := assignment.Limits.MaxLeaseLosses; limit > 0 && log.LostSole >= limit {
+		return nil, r.guilty(log)
+	}
 	payload, failure := r.payload(ctx, log, envelope)
 	if failure != nil {
 		return nil, failure
 	}
-	started := r.options.Now()
 	attempt := lease{
 		log: log, length: info.HeartbeatTimeout, token: info.TaskToken, beats: r.options.Heartbeats,
 		running: job.Running{
-			Attempt: int(info.Attempt), Started: started.UTC(), Worker: r.options.Worker, Version: r.options.Version,
+			Attempt: int(info.Attempt), Started: r.options.Now().UTC(), Worker: r.options.Worker, Version: r.options.Version,
+			Waiting: log.Suspect(),
 		},
 	}
 	leased, release := attempt.hold(ctx, info.Attempt > 1)
+	defer release()
+	if log.Suspect() {
+		leave := attempt.alone(leased, ctx, r.options.Suspects)
+		defer leave()
+	}
+	if leased.Err() != nil {
+		return nil, r.interrupted(leased, log)
+	}
+	started := r.options.Now()
 	result, err := r.invoke(leased, assignment, int(info.Attempt), payload)
 	release()
 	if err == nil {
 		return result, nil
 	}
 	return nil, r.verdict(leased, err, log, assignment.Limits, started, r.redactor.Taint(payload))
+}
+
+// guilty ends a job that lost its leases while it was the only suspect of its process: it kills its workers.
+func (r *Runner) guilty(log job.AttemptLog) *job.Failure {
+	const message = "the worker process died each time it ran this job alone among the suspects"
+	return &job.Failure{
+		Class: job.ClassLeaseLost, Message: message, Final: true,
+		Report: job.Report{
+			Log: log, Version: r.options.Version, Cause: job.CauseLeaseLosses,
+			Fingerprint: job.Fingerprint(r.entry.definition.Type, job.ClassLeaseLost, message),
+		},
+	}
+}
+
+// interrupted answers for an attempt that trouble around the job ended before a verdict.
+func (r *Runner) interrupted(ctx context.Context, log job.AttemptLog) error {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, job.ErrShutdown):
+		return r.handBack(log, "shutdown", "the worker is shutting down")
+	case errors.Is(cause, job.ErrPaused), errors.Is(cause, job.ErrReset):
+		return r.handBack(log, "operator", "an operator paused or reset the attempt")
+	case errors.Is(cause, job.ErrCanceled):
+		return temporal.NewCanceledError()
+	default:
+		return r.handBack(log, "lease", "the lease ended before the handler")
+	}
 }
 
 // inherit reads the log of earlier attempts. A heartbeat of an attempt that left no verdict is a lost lease.
@@ -112,12 +155,12 @@ func (r *Runner) inherit(ctx context.Context) job.AttemptLog {
 		r.options.Logger.Warn("attempt log unreadable", zap.String("job_type", string(r.entry.definition.Type)))
 		return job.AttemptLog{}
 	}
-	if report.Running == nil {
+	if report.Running == nil || report.Running.Waiting {
 		return report.Log
 	}
 	return report.Log.Add(job.Attempt{
 		Class: job.ClassLeaseLost, Started: report.Running.Started, Ran: r.options.Now().Sub(report.Running.Started),
-		Worker: report.Running.Worker, Version: report.Running.Version,
+		Worker: report.Running.Worker, Version: report.Running.Version, Sole: report.Running.Sole,
 	})
 }
 
@@ -201,15 +244,8 @@ func (r *Runner) verdict(
 	ctx context.Context, err error, log job.AttemptLog, limits job.Limits, started time.Time, taint redaction.Taint,
 ) error {
 	class, retryAfter := job.Classify(err, r.entry.definition.Classify)
-	if cause := context.Cause(ctx); cause != nil && undecided(err) {
-		switch {
-		case errors.Is(cause, job.ErrShutdown):
-			return r.handBack(log, "shutdown", "the worker is shutting down")
-		case errors.Is(cause, job.ErrPaused), errors.Is(cause, job.ErrReset):
-			return r.handBack(log, "operator", "an operator paused or reset the attempt")
-		case errors.Is(cause, job.ErrCanceled):
-			return temporal.NewCanceledError()
-		}
+	if ctx.Err() != nil && undecided(err) {
+		return r.interrupted(ctx, log)
 	}
 	log = log.Add(job.Attempt{
 		Class: class, Counted: class.Counted(), Started: started, Ran: r.options.Now().Sub(started),

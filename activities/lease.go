@@ -57,7 +57,7 @@ func (l *lease) hold(root context.Context, now bool) (leased context.Context, re
 	keeping, stop := context.WithCancel(root)
 	acknowledged := time.Now()
 	if now {
-		acknowledged, _ = l.renew(keeping, root, acknowledged)
+		acknowledged = l.announce(keeping, root, acknowledged)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -65,6 +65,37 @@ func (l *lease) hold(root context.Context, now bool) (leased context.Context, re
 		l.keep(keeping, root, acknowledged)
 	}()
 	return leased, func() { stop(); <-done; forget() }
+}
+
+// announce heartbeats until the server has acknowledged what this attempt is about to do, or the lease is over: a crash
+// that follows must not look like an attempt that never began.
+func (l *lease) announce(ctx, root context.Context, acknowledged time.Time) time.Time {
+	for {
+		renewed, over := l.renew(ctx, root, acknowledged)
+		if over || !renewed.Equal(acknowledged) {
+			return renewed
+		}
+		timer := time.NewTimer(l.length / 12)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return acknowledged
+		case <-timer.C:
+		}
+	}
+}
+
+// alone waits for the suspect's turn and announces that it runs now, unless the lease ends first.
+func (l *lease) alone(leased, root context.Context, suspects *Suspects) (leave func()) {
+	leave, entered := suspects.enter(leased)
+	if !entered {
+		return leave
+	}
+	l.mu.Lock()
+	l.running.Waiting, l.running.Sole = false, true
+	l.mu.Unlock()
+	l.announce(leased, root, time.Now())
+	return leave
 }
 
 // keep renews until ctx ends or the lease is over.
@@ -127,7 +158,8 @@ func (l *lease) beat(root context.Context) { activity.RecordHeartbeat(root, l.de
 func (l *lease) details() []any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]any{job.Report{Log: l.log, Running: &l.running}}, l.progress...)
+	running := l.running
+	return append([]any{job.Report{Log: l.log, Running: &running}}, l.progress...)
 }
 
 // maxProgress is how many details of a handler's own outlive an attempt.

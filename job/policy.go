@@ -126,6 +126,8 @@ func (p Policy) Validate() error {
 		return refusePolicy([]string{"deadline", "timeout"}, "deadline %s is shorter than timeout %s of one attempt", p.Deadline, p.Timeout)
 	case p.MaxAttempts < 1 || p.MaxAttempts > 1000:
 		return refusePolicy([]string{"max_attempts"}, "max_attempts is %d, allowed are 1 to 1000", p.MaxAttempts)
+	case p.MaxLeaseLosses < 1 || p.MaxLeaseLosses > 100:
+		return refusePolicy([]string{"max_lease_losses"}, "max_lease_losses is %d, allowed are 1 to 100", p.MaxLeaseLosses)
 	case p.Throttle.MaxAge < 0:
 		return refusePolicy([]string{"throttle.max_age"}, "throttle.max_age is %s, it must not be negative", p.Throttle.MaxAge)
 	case p.Replay.Max < 1 || p.Replay.Max > 100:

@@ -23,6 +23,7 @@ type Worker struct {
 	options  Options
 	policies job.Policies
 	boundary *activities.Boundary
+	suspects *activities.Suspects
 	pollers  []poller
 }
 
@@ -41,7 +42,7 @@ func New(c *Client, options Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{client: c, options: options, boundary: boundary}
+	w := &Worker{client: c, options: options, boundary: boundary, suspects: activities.NewSuspects()}
 	if options.Policies != nil {
 		if w.policies, err = options.policies(); err != nil {
 			return nil, err
@@ -125,7 +126,7 @@ func (w *Worker) addStore() error {
 func (w *Worker) addLane(t job.Type) error {
 	options := activities.RunnerOptions{
 		Version: w.options.HandlerVersion, Worker: w.options.Identity,
-		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Logger: w.options.Logger,
+		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Suspects: w.suspects, Logger: w.options.Logger,
 	}
 	if w.options.Policies != nil {
 		rules := w.policies.For(t).Redaction

@@ -18,6 +18,13 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(workerVariable) != "" {
+		if err := workerProcess(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	if testing.Short() {
 		os.Exit(m.Run())
