@@ -83,7 +83,8 @@ type Enqueued struct {
 func Enqueue[P any](ctx context.Context, c *Client, t job.Type, key job.Key, payload P, o EnqueueOptions) (Enqueued, error) {
 	raw, err := json.Marshal(payload)
 	if err != nil {
-		return Enqueued{}, fmt.Errorf("enqueue %s:%s: %w: the payload has no JSON form (%T)", t, key, job.ErrInvalidEnvelope, payload)
+		return Enqueued{}, c.refuse(job.KeyID{Type: t, Key: key}, fmt.Errorf(
+			"%w: the payload has no JSON form (%T)", job.ErrInvalidEnvelope, payload))
 	}
 	return c.Start(ctx, job.Envelope{Type: t, Key: key, Payload: raw}, o)
 }
@@ -92,7 +93,7 @@ func Enqueue[P any](ctx context.Context, c *Client, t job.Type, key job.Key, pay
 func (c *Client) Start(ctx context.Context, e job.Envelope, o EnqueueOptions) (Enqueued, error) {
 	e, err := c.prepare(e, o)
 	if err != nil {
-		return Enqueued{}, fmt.Errorf("enqueue %s: %w", e.ID(), err)
+		return Enqueued{}, c.refuse(e.ID(), err)
 	}
 	id := e.ID()
 	run, err := c.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -119,6 +120,19 @@ func (c *Client) Start(ctx context.Context, e job.Envelope, o EnqueueOptions) (E
 	}, nil
 }
 
+// refuse names the job in a refusal, unless its identity is not fit to be repeated: invalid, or a key with a secret.
+func (c *Client) refuse(id job.KeyID, err error) error {
+	if id.Validate() != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
+	if c.options.Screen != nil {
+		if _, found := c.options.Screen(string(id.Key)); found {
+			return fmt.Errorf("enqueue %s:(withheld): %w", id.Type, err)
+		}
+	}
+	return fmt.Errorf("enqueue %s: %w", id, err)
+}
+
 // prepare merges options into the envelope and refuses what cannot become a job.
 func (c *Client) prepare(e job.Envelope, o EnqueueOptions) (job.Envelope, error) {
 	e.Replay = nil // only a key's own Replay workflow may say so
@@ -143,8 +157,8 @@ func (c *Client) prepare(e job.Envelope, o EnqueueOptions) (job.Envelope, error)
 	}
 	if c.options.Screen != nil {
 		if rule, found := c.options.Screen(string(e.Key)); found {
-			return job.Envelope{Type: e.Type, Key: "(withheld)"}, fmt.Errorf(
-				"%w: the key looks like %s; keys stand in plaintext workflow IDs, use an opaque one", job.ErrInvalidKey, rule)
+			return e, fmt.Errorf("%w: the key looks like %s; keys stand in plaintext workflow IDs, use an opaque one",
+				job.ErrInvalidKey, rule)
 		}
 	}
 	switch {
