@@ -63,7 +63,7 @@ func Classify(err error, custom func(error) Class) (class Class, retryAfter time
 		if !ok || e == nil || !e.Class.Known() {
 			return
 		}
-		if found == nil || e.Class.rule().severity > found.Class.rule().severity {
+		if found == nil || outranks(e, found) {
 			found = e
 		}
 	})
@@ -74,6 +74,12 @@ func Classify(err error, custom func(error) Class) (class Class, retryAfter time
 		return c, 0
 	}
 	return ClassTransient, 0
+}
+
+// outranks tells whether e is the more final of the two; of two throttlings, the longer wait satisfies both.
+func outranks(e, found *Error) bool {
+	mine, theirs := e.Class.rule().severity, found.Class.rule().severity
+	return mine > theirs || mine == theirs && e.RetryAfter > found.RetryAfter
 }
 
 func askCustom(err error, custom func(error) Class) (class Class) {
