@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// MaxPayloadBytes bounds a payload so that the envelope, and the handler activity's input around it, both stay below
+// MaxPayloadBytes bounds a payload, as Go's JSON encoder writes it, so that the envelope, and the handler activity's input around it, both stay below
 // Temporal's blob limit of 2 MiB (limit.blobSize.error).
 const MaxPayloadBytes = 2<<20 - 64<<10
 
@@ -52,13 +52,23 @@ func (e Envelope) Validate() error {
 		return fmt.Errorf("%w: both payload and payload_ref are set, one is allowed", ErrInvalidEnvelope)
 	case !hasPayload && e.PayloadRef == "":
 		return fmt.Errorf("%w: neither payload nor payload_ref is set", ErrInvalidEnvelope)
-	case len(e.Payload) > MaxPayloadBytes:
-		return fmt.Errorf("%w: the payload is %d bytes, at most %d are allowed (send a payload_ref)",
-			ErrInvalidEnvelope, len(e.Payload), MaxPayloadBytes)
+	case encodedSize(e.Payload) > MaxPayloadBytes:
+		return fmt.Errorf("%w: the payload is %d bytes as Go encodes it, at most %d are allowed (send a payload_ref)",
+			ErrInvalidEnvelope, encodedSize(e.Payload), MaxPayloadBytes)
 	case hasPayload && !json.Valid(e.Payload):
 		return fmt.Errorf("%w: the payload is not valid JSON", ErrInvalidEnvelope)
 	}
 	return nil
+}
+
+// encodedSize is what raw takes in the handler activity's input: Go writes <, >, & and the two line separators as six
+// bytes each. A payload that only fits as sent would end its workflow when the activity is scheduled.
+func encodedSize(raw []byte) int {
+	size := len(raw)
+	for _, escaped := range []string{"<", ">", "&", "\u2028", "\u2029"} {
+		size += bytes.Count(raw, []byte(escaped)) * (len(`\u003c`) - len(escaped))
+	}
+	return size
 }
 
 // ParseEnvelope reads what any client started Job with. A missing schema_version is 1; unknown fields are ignored, so
@@ -92,7 +102,7 @@ func jsonComplaint(err error) string {
 		return fmt.Sprintf("field %q does not have the type %s", mismatch.Field, mismatch.Type)
 	case errors.As(err, &mismatch):
 		return fmt.Sprintf("the value at byte %d does not have the type %s", mismatch.Offset, mismatch.Type)
-	default:
-		return "malformed JSON"
+	default: // the fields that decode themselves are times
+		return "malformed time, RFC 3339 is needed"
 	}
 }
