@@ -35,7 +35,7 @@ type RunnerOptions struct {
 	Suspects *Suspects
 	// Redaction replaces the rules that the handler was registered with, when the worker holds the policy set.
 	Redaction *redaction.Policy
-	Logger    *zap.Logger
+	Logger    *zap.Logger      // nil: none
 	Now       func() time.Time // nil: time.Now
 }
 
@@ -55,6 +55,9 @@ func (r *Registry) Runner(t job.Type, options RunnerOptions) (*Runner, error) {
 	}
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if options.Logger == nil {
+		options.Logger = zap.NewNop()
 	}
 	if options.Suspects == nil {
 		options.Suspects = NewSuspects()
@@ -171,7 +174,11 @@ func (r *Runner) payload(ctx context.Context, log job.AttemptLog, e job.Envelope
 	if r.options.Payloads == nil {
 		return nil, r.handBack(log, "vault", "this worker has no vault and cannot open a payload reference")
 	}
-	payload, err := r.options.Payloads.Open(ctx, e.PayloadRef)
+	var payload []byte
+	err := fenced(func() (err error) { // a vault that panics is trouble around the job
+		payload, err = r.options.Payloads.Open(ctx, e.PayloadRef)
+		return err
+	})
 	if errors.Is(err, job.ErrPayloadGone) {
 		return nil, &job.Failure{
 			Class: job.ClassPayloadUnavailable, Message: "the payload is not in the vault, or cannot be opened", Final: true,

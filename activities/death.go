@@ -38,8 +38,8 @@ type DeadLettersOptions struct {
 	Store         Store
 	Vault         Vault
 	Policies      job.Policies
-	Registry      *Registry // for owner and runbook; may be empty
-	Logger        *zap.Logger
+	Registry      *Registry        // for owner and runbook; may be empty
+	Logger        *zap.Logger      // nil: none
 	Now           func() time.Time // nil: time.Now
 }
 
@@ -54,6 +54,9 @@ type DeadLetters struct {
 func NewDeadLetters(options DeadLettersOptions) (*DeadLetters, error) {
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if options.Logger == nil {
+		options.Logger = zap.NewNop()
 	}
 	fallback, err := redaction.Compile(options.Policies.Default.Redaction)
 	if err != nil {
