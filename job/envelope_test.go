@@ -1,7 +1,6 @@
 package job_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -10,141 +9,112 @@ import (
 	"github.com/redrivehq/redrive/job"
 )
 
-const secret = "hunter2-Zebra-9931"
+// secret is planted in inputs and searched for in errors. No type or key can hold it, since both refuse its characters.
+const secret = "S3CRET/#PLANTED"
 
-func TestParseEnvelope(t *testing.T) {
+func TestParseEnvelopeAccepts(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		raw  string
-		want job.Envelope
+	base := job.Envelope{Type: "email.send", Key: "k", SchemaVersion: 1, Payload: []byte(`{"to":1}`)}
+	versioned, referenced, null := base, base, base
+	versioned.SchemaVersion = 7
+	referenced.Payload, referenced.PayloadRef = nil, "pl_x"
+	null.Payload = []byte("null")
+	for _, c := range []struct {
+		name, raw string
+		want      job.Envelope
 	}{
-		"OK": {
-			`{"type":"email.send","key":"a","schema_version":2,"payload":{"n":1.10}}`,
-			job.Envelope{Type: "email.send", Key: "a", SchemaVersion: 2, Payload: json.RawMessage(`{"n":1.10}`)},
-		},
-		"MissingSchemaVersionIsOne": {
-			` {"type":"email.send","key":"a","payload":[]} `,
-			job.Envelope{Type: "email.send", Key: "a", SchemaVersion: 1, Payload: json.RawMessage(`[]`)},
-		},
-		"UnknownFieldsAreIgnored": {
-			`{"type":"email.send","key":"a","payload":1,"colour":"blue"}`,
-			job.Envelope{Type: "email.send", Key: "a", SchemaVersion: 1, Payload: json.RawMessage(`1`)},
-		},
-		"Reference": {
-			`{"type":"email.send","key":"a","payload":null,"payload_ref":"pl_a"}`,
-			job.Envelope{Type: "email.send", Key: "a", SchemaVersion: 1, PayloadRef: "pl_a"},
-		},
-		"NullIsAPayload": {
-			`{"type":"email.send","key":"a","payload":null}`,
-			job.Envelope{Type: "email.send", Key: "a", SchemaVersion: 1, Payload: json.RawMessage(`null`)},
-		},
+		{"MissingSchemaVersionAsOne", `{"type":"email.send","key":"k","payload":{"to":1}}`, base},
+		{"NullSchemaVersionAsOne", `{"type":"email.send","key":"k","schema_version":null,"payload":{"to":1}}`, base},
+		{"SchemaVersion", `{"type":"email.send","key":"k","schema_version":7,"payload":{"to":1}}`, versioned},
+		{"NullPayloadRef", `{"type":"email.send","key":"k","payload":{"to":1},"payload_ref":null}`, base},
+		{"PayloadRef", `{"type":"email.send","key":"k","payload_ref":"pl_x"}`, referenced},
+		{"NullPayloadBesideRef", `{"type":"email.send","key":"k","payload":null,"payload_ref":"pl_x"}`, referenced},
+		{"NullPayload", `{"type":"email.send","key":"k","payload":null}`, null},
+		{"UnknownFields", `{"type":"email.send","key":"k","payload":{"to":1},"trace":{"id":[1]},"x":null}`, base},
+		{"SpaceAround", " \n{\"type\":\"email.send\",\"key\":\"k\",\"payload\":{\"to\":1}}\t ", base},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			parsed, err := job.ParseEnvelope([]byte(c.raw))
+			got, err := job.ParseEnvelope([]byte(c.raw))
 			require.NoError(t, err)
-			require.Equal(t, c.want, parsed)
-			require.Equal(t, job.KeyID{Type: "email.send", Key: "a"}, parsed.ID())
+			require.Equal(t, c.want, got)
 		})
 	}
+	t.Run("LargestPayload", func(t *testing.T) {
+		t.Parallel()
+		_, err := job.ParseEnvelope(envelopeOfSize(job.MaxPayloadBytes))
+		require.NoError(t, err)
+	})
+}
+
+// envelopeOfSize returns an envelope whose payload, a string with the secret in it, has n bytes.
+func envelopeOfSize(n int) []byte {
+	payload := `"` + secret + strings.Repeat("x", n-len(secret)-2) + `"`
+	return []byte(`{"type":"t","key":"k","payload":` + payload + `}`)
 }
 
 func TestParseEnvelopeRefuses(t *testing.T) {
 	t.Parallel()
-	const head = `{"type":"email.send","key":"a",`
-	for name, c := range map[string]struct{ raw, says string }{
-		"Nothing":           {"", "no input"},
-		"WhiteSpace":        {" \n", "no input"},
-		"Null":              {"null", "no input"},
-		"Text":              {`"` + secret + `"`, "not a JSON object"},
-		"List":              {`["` + secret + `"]`, "not a JSON object"},
-		"NotJSON":           {`{"payload":"` + secret + `"`, "malformed JSON at byte 31"},
-		"WrongType":         {head + `"schema_version":"` + secret + `","payload":1}`, `field "schema_version" does not have the type int`},
-		"NestedWrongType":   {head + `"payload":1,"replay":{"rule":{"only_version":["` + secret + `"]}}}`, `field "replay.rule.only_version"`},
-		"FractionalVersion": {head + `"schema_version":1.5,"payload":1}`, `field "schema_version" does not have the type int`},
-		"BadDeadline":       {head + `"payload":1,"deadline":"` + secret + `"}`, "RFC 3339"},
-		"NumericDeadline":   {head + `"payload":1,"deadline":99319931}`, "RFC 3339"},
-		"VersionZero":       {head + `"schema_version":0,"payload":1}`, "schema_version is 0, it starts at 1"},
-		"NegativeVersion":   {head + `"schema_version":-1,"payload":1}`, "schema_version is -1"},
-		"Both":              {head + `"payload":"` + secret + `","payload_ref":"pl_a"}`, "both payload and payload_ref"},
-		"Neither":           {head + `"tags":["` + secret + `"]}`, "neither payload nor payload_ref"},
-		"TooLarge":          {head + `"payload":"` + strings.Repeat("x", job.MaxPayloadBytes) + `"}`, "at most"},
-		"TooDeep":           {head + `"payload":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, "malformed JSON"},
-		"Trailing":          {head + `"payload":1} ` + secret, "malformed JSON"},
+	for _, c := range []struct {
+		name, raw string
+		kind      error
+		says      string
+	}{
+		{"Nothing", "", job.ErrInvalidEnvelope, "no input"},
+		{"Spaces", " \n", job.ErrInvalidEnvelope, "no input"},
+		{"Null", "null", job.ErrInvalidEnvelope, "no input"},
+		{"Array", `["` + secret + `"]`, job.ErrInvalidEnvelope, "not a JSON object"},
+		{"String", `"` + secret + `"`, job.ErrInvalidEnvelope, "not a JSON object"},
+		{"Truncated", `{"payload":"` + secret, job.ErrInvalidEnvelope, "malformed JSON at byte"},
+		{"Trailing", `{"type":"t","key":"k","payload":1} ` + secret, job.ErrInvalidEnvelope, "malformed JSON at byte"},
+		{"WrongFieldType", `{"type":"t","key":"k","schema_version":"` + secret + `"}`, job.ErrInvalidEnvelope, `"schema_version"`},
+		{"FractionalVersion", `{"type":"t","key":"k","schema_version":1.5}`, job.ErrInvalidEnvelope, `"schema_version"`},
+		{"BadDeadline", `{"type":"t","key":"k","payload":1,"deadline":"` + secret + `"}`, job.ErrInvalidEnvelope, "malformed"},
+		{"NestedFieldType", `{"replay":{"rule":{"not_version":["` + secret + `",{}]}}}`, job.ErrInvalidEnvelope, "not_version"},
+		{"VersionZero", `{"type":"t","key":"k","schema_version":0,"payload":"` + secret + `"}`, job.ErrInvalidEnvelope, "schema_version is 0"},
+		{"Both", `{"type":"t","key":"k","payload":"` + secret + `","payload_ref":"pl_x"}`, job.ErrInvalidEnvelope, "both"},
+		{"Neither", `{"type":"t","key":"k"}`, job.ErrInvalidEnvelope, "neither"},
+		{"EmptyRef", `{"type":"t","key":"k","payload_ref":""}`, job.ErrInvalidEnvelope, "neither"},
+		{"TooLarge", string(envelopeOfSize(job.MaxPayloadBytes + 1)), job.ErrInvalidEnvelope, "at most 2031616"},
+		{"NoType", `{"key":"k","payload":"` + secret + `"}`, job.ErrInvalidKey, "type is empty"},
+		{"NoKey", `{"type":"t","payload":"` + secret + `"}`, job.ErrInvalidKey, "key is empty"},
+		{"SecretAsKey", `{"type":"t","key":"` + secret + `","payload":1}`, job.ErrInvalidKey, "'/' at byte 6"},
+		{"SecretAsType", `{"type":"` + secret + `","key":"k","payload":1}`, job.ErrInvalidKey, "'S' at byte 0"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := job.ParseEnvelope([]byte(c.raw))
-			require.ErrorIs(t, err, job.ErrInvalidEnvelope)
-			require.ErrorContains(t, err, c.says)
-			require.NotContains(t, err.Error(), "Zebra")
-			require.NotContains(t, err.Error(), "9931")
+			requireRefusal(t, err, c.kind, c.says)
+			require.NotContains(t, err.Error(), secret)
 		})
 	}
-	t.Run("BadIdentity", func(t *testing.T) {
-		t.Parallel()
-		_, err := job.ParseEnvelope([]byte(`{"type":"email.send","key":"a/b","payload":1}`))
-		require.ErrorIs(t, err, job.ErrInvalidKey)
-	})
 }
 
-// Go's JSON encoder writes <, >, & and the two line separators as six bytes each. The envelope is encoded that way when
-// it goes on to the handler: a payload that fits as sent must fit then, or the server ends the workflow for it.
-func TestPayloadIsMeasuredAsItTravels(t *testing.T) {
+func TestEnvelopeWithBrokenPayloadIsRefused(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		unit string
-		size int // as encoded
-	}{
-		"Plain": {"x", 1}, "Less": {"<", 6}, "Greater": {">", 6}, "And": {"&", 6},
-		"LineSeparator": {"\u2028", 6}, "ParagraphSeparator": {"\u2029", 6}, "OtherText": {"é", 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const quotes = 2
-			fits := (job.MaxPayloadBytes - quotes) / c.size
-			e := job.Envelope{Type: "email.send", Key: "a", SchemaVersion: 1, Payload: json.RawMessage(`"` + strings.Repeat(c.unit, fits) + `"`)}
-			require.NoError(t, e.Validate())
-			encoded, err := json.Marshal(job.Assignment{Envelope: e})
-			require.NoError(t, err)
-			require.Less(t, len(encoded), 2<<20, "Temporal's limit.blobSize.error")
-			e.Payload = json.RawMessage(`"` + strings.Repeat(c.unit, fits+1) + `"`)
-			require.ErrorIs(t, e.Validate(), job.ErrInvalidEnvelope)
-		})
-	}
+	err := job.Envelope{Type: "t", Key: "k", SchemaVersion: 1, Payload: []byte("{" + secret)}.Validate()
+	requireRefusal(t, err, job.ErrInvalidEnvelope, "not valid JSON")
+	require.NotContains(t, err.Error(), secret)
 }
 
-// Whatever the bytes are: no panic, a class of error that callers know, and no word of the input in it.
 func FuzzParseEnvelope(f *testing.F) {
-	f.Add([]byte(`{"type":"email.send","key":"a","payload":{"password":"hunter2-Zebra-9931"}}`))
-	f.Add([]byte(`{"type":"email.send","key":"a","payload":{"password":"hunter2-Zebra-9931"`))
-	f.Add([]byte(`{"type":"email.send","key":"a","schema_version":"hunter2-Zebra-9931"}`))
-	f.Add([]byte(`{"type":1,"key":{"hunter2-Zebra-9931":1}}`))
-	f.Add([]byte("\xff\xfe{"))
+	for _, seed := range []string{
+		"", "null", "{}", "[]", "\xff", `{"type":"t","key":"k","payload":"` + secret + `"}`,
+		`{"type":"` + secret + `"}`, `{"type":"t","key":"` + secret + `"}`, `{"` + secret + `":`,
+		`{"payload":` + secret + `}`, `{"schema_version":"` + secret + `"}`, `{"schema_version":1e999}`,
+		`{"deadline":"` + secret + `"}`, `{"tags":["` + secret + `",1]}`, `{"replay":{"number":"` + secret + `"}}`,
+		`{"replay":{"` + secret + `":{}},"subject":{"` + secret + `":1}}`, `{"payload":"\ud800"}`,
+		strings.Repeat(`{"payload":`, 20_000), strings.Repeat("[", 20_000),
+	} {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		// A word of letters that our own messages do not have, put wherever the input has a string.
-		marked := []byte(strings.ReplaceAll(string(raw), "a", secret))
-		for _, input := range [][]byte{raw, marked} {
-			e, err := job.ParseEnvelope(input)
-			if err == nil {
-				require.NoError(t, e.Validate())
-				require.True(t, len(e.Payload) == 0 || json.Valid(e.Payload))
-				continue
-			}
-			knownError(t, err)
-			require.NotContains(t, err.Error(), "Zebra")
-			require.LessOrEqual(t, len(err.Error()), 512)
-		}
-	})
-}
-
-func knownError(t *testing.T, err error) {
-	t.Helper()
-	for _, known := range []error{job.ErrInvalidEnvelope, job.ErrInvalidKey} {
-		if strings.HasPrefix(err.Error(), known.Error()) {
-			require.ErrorIs(t, err, known)
+		e, err := job.ParseEnvelope(raw)
+		if err != nil {
+			require.NotContains(t, err.Error(), secret)
 			return
 		}
-	}
-	require.Fail(t, "an error of no known kind", err.Error())
+		require.NoError(t, e.Validate())
+		require.NotEqual(t, len(e.Payload) > 0, e.PayloadRef != "", "exactly one of payload and payload_ref")
+	})
 }
