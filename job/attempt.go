@@ -9,7 +9,7 @@ import (
 // Limits of the attempt log. Encoded it stays below 2 KiB, so that it fits into a failure's details twice over: the
 // server replaces failures above 4 KiB.
 const (
-	maxLogEntries  = 8
+	maxLogEntries  = 7
 	maxLogVersions = 8
 	maxNameBytes   = 40
 )

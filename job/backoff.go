@@ -38,7 +38,10 @@ func (b Backoff) Validate() error {
 func (b Backoff) Delay(n int, random float64) time.Duration {
 	wait := float64(b.Base) * math.Pow(2, float64(max(n, 1)-1))
 	wait *= 1 - Jitter + 2*Jitter*random
-	return time.Duration(math.Max(float64(time.Millisecond), math.Min(wait, float64(b.Cap))))
+	if wait >= float64(b.Cap) { // as a float the cap may be rounded up, and overflow on the way back
+		return max(b.Cap, time.Millisecond)
+	}
+	return max(time.Duration(wait), time.Millisecond)
 }
 
 // ThrottleDelay returns the wait after throttling: never less than retryAfter, and up to 20 % more, so that those who
@@ -47,5 +50,9 @@ func (b Backoff) ThrottleDelay(retryAfter time.Duration, random float64) time.Du
 	if retryAfter <= 0 {
 		return b.Delay(1, random)
 	}
-	return retryAfter + time.Duration(float64(retryAfter)*Jitter*random) + time.Millisecond
+	wait := retryAfter + time.Duration(float64(retryAfter)*Jitter*random) + time.Millisecond
+	if wait < retryAfter { // a dependency may name more seconds than a Duration holds
+		return math.MaxInt64
+	}
+	return wait
 }

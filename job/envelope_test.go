@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -69,7 +70,9 @@ func TestParseEnvelopeRefuses(t *testing.T) {
 		{"Trailing", `{"type":"t","key":"k","payload":1} ` + secret, job.ErrInvalidEnvelope, "malformed JSON at byte"},
 		{"WrongFieldType", `{"type":"t","key":"k","schema_version":"` + secret + `"}`, job.ErrInvalidEnvelope, `"schema_version"`},
 		{"FractionalVersion", `{"type":"t","key":"k","schema_version":1.5}`, job.ErrInvalidEnvelope, `"schema_version"`},
-		{"BadDeadline", `{"type":"t","key":"k","payload":1,"deadline":"` + secret + `"}`, job.ErrInvalidEnvelope, "malformed"},
+		{"BadDeadline", `{"type":"t","key":"k","payload":1,"deadline":"` + secret + `"}`, job.ErrInvalidEnvelope, "RFC 3339"},
+		{"NumericDeadline", `{"type":"t","key":"k","payload":1,"deadline":99319931}`, job.ErrInvalidEnvelope, "RFC 3339"},
+		{"TooDeep", `{"type":"t","key":"k","payload":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`, job.ErrInvalidEnvelope, "malformed JSON"},
 		{"NestedFieldType", `{"replay":{"rule":{"not_version":["` + secret + `",{}]}}}`, job.ErrInvalidEnvelope, "not_version"},
 		{"VersionZero", `{"type":"t","key":"k","schema_version":0,"payload":"` + secret + `"}`, job.ErrInvalidEnvelope, "schema_version is 0"},
 		{"Both", `{"type":"t","key":"k","payload":"` + secret + `","payload_ref":"pl_x"}`, job.ErrInvalidEnvelope, "both"},
@@ -112,6 +115,8 @@ func FuzzParseEnvelope(f *testing.F) {
 		e, err := job.ParseEnvelope(raw)
 		if err != nil {
 			require.NotContains(t, err.Error(), secret)
+			require.LessOrEqual(t, len(err.Error()), 512)
+			require.True(t, errors.Is(err, job.ErrInvalidEnvelope) || errors.Is(err, job.ErrInvalidKey), "%v", err)
 			return
 		}
 		require.NoError(t, e.Validate())

@@ -149,12 +149,39 @@ func TestStrayIDIsValidAndItsOwn(t *testing.T) {
 	})
 }
 
+func TestWorkflowIDsFitTheVisibilityStore(t *testing.T) {
+	t.Parallel()
+	longest := job.KeyID{Type: job.Type(strings.Repeat("t", 64)), Key: job.Key(strings.Repeat("k", 176))}
+	require.NoError(t, longest.Validate())
+	require.LessOrEqual(t, len(longest.JobWorkflowID()), 255)
+	require.LessOrEqual(t, len(longest.ReplayWorkflowID()), 255)
+}
+
 func TestQueuesOfTypesAreApart(t *testing.T) {
 	t.Parallel()
+	// Few parts, so that names of queues meet if they can.
+	types := rapid.Map(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "store", "control", "x"}), 1, 3),
+		func(parts []string) job.Type { return job.Type(strings.Join(parts, ".")) }).
+		Filter(func(typ job.Type) bool { return typ.Validate() == nil })
 	rapid.Check(t, func(t *rapid.T) {
-		one, other := anyKeyID().Draw(t, "one").Type, anyKeyID().Draw(t, "other").Type
-		taken := []string{job.QueueWorkflows, job.QueueStore, one.ControlQueue(), other.ControlQueue()}
-		require.NotContains(t, taken, one.Lane())
-		require.Equal(t, one == other, one.Lane() == other.Lane())
+		owners := map[string]job.Type{job.QueueWorkflows: "", job.QueueStore: ""}
+		for _, typ := range []job.Type{types.Draw(t, "one"), types.Draw(t, "other")} {
+			for _, queue := range []string{typ.Lane(), typ.ControlQueue()} {
+				owner, taken := owners[queue]
+				require.True(t, !taken || owner == typ, "queue %s of %s is also that of %q", queue, typ, owner)
+				owners[queue] = typ
+			}
+		}
 	})
+}
+
+func TestDerivedNames(t *testing.T) {
+	t.Parallel()
+	id := job.KeyID{Type: "email.send", Key: "a"}
+	letter := job.NewDeadLetterID("default", id)
+	require.Regexp(t, `^dl_[a-z2-7]{26}$`, letter)
+	require.Equal(t, letter, job.NewDeadLetterID("default", id))
+	require.NotEqual(t, letter, job.NewDeadLetterID("other", id))
+	require.NotEqual(t, letter, job.NewDeadLetterID("default", job.KeyID{Type: "email.send", Key: "b"}))
+	require.Regexp(t, `^pl_[a-z2-7]{26}$`, job.NewPayloadRef("default", "run"))
 }

@@ -197,7 +197,10 @@ type Decision struct {
 // Wait returns the minimum wait after the n-th replay that failed again (from 1): it doubles up to MaxWait.
 func (p ReplayPolicy) Wait(n int) time.Duration {
 	wait := p.MinWait
-	for i := 1; i < n && wait < p.MaxWait; i++ {
+	for i := 1; i < n; i++ {
+		if wait > p.MaxWait/2 { // doubling could overflow
+			return p.MaxWait
+		}
 		wait *= 2
 	}
 	return min(wait, p.MaxWait)
