@@ -64,9 +64,11 @@ func TestCanceledReplayParksAgain(t *testing.T) {
 	require.NoError(t, s.starter.Cancel(t.Context(), letter.KeyID))
 	require.Equal(t, job.OutcomeCanceled, s.outcome(letter.ID, 1).Outcome)
 	require.Equal(t, job.StateDeadLettered, s.letter(letter.ID).State)
-	state, err := s.starter.State(t.Context(), letter.KeyID)
-	require.NoError(t, err)
-	require.Equal(t, job.StateDeadLettered, state)
+	s.until("Temporal's record follows the store's", func() bool {
+		state, err := s.starter.State(t.Context(), letter.KeyID)
+		require.NoError(t, err)
+		return state == job.StateDeadLettered
+	})
 }
 
 func TestDelayAndDeadline(t *testing.T) {
