@@ -25,6 +25,7 @@ type Worker struct {
 	boundary *activities.Boundary
 	suspects *activities.Suspects
 	pollers  []poller
+	fatal    chan error // the first error that ended a poller
 }
 
 type poller struct {
@@ -42,7 +43,7 @@ func New(c *Client, options Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{client: c, options: options, boundary: boundary, suspects: activities.NewSuspects()}
+	w := &Worker{client: c, options: options, boundary: boundary, suspects: activities.NewSuspects(), fatal: make(chan error, 1)}
 	if options.Policies != nil {
 		if w.policies, err = options.policies(); err != nil {
 			return nil, err
@@ -88,9 +89,18 @@ func (w *Worker) sdkOptions() sdkworker.Options {
 }
 
 func (w *Worker) add(queue string, options sdkworker.Options) sdkworker.Worker {
+	options.OnFatalError = func(err error) { w.failed(queue, err) }
 	added := sdkworker.New(w.client.Client, queue, options)
 	w.pollers = append(w.pollers, poller{queue: queue, worker: added})
 	return added
+}
+
+// failed takes in the error that ended a poller: the SDK gives up after two minutes of an answer that no retry mends.
+func (w *Worker) failed(queue string, err error) {
+	select {
+	case w.fatal <- fmt.Errorf("poll %s: %w", queue, err):
+	default: // one is enough to stop for
+	}
 }
 
 func (w *Worker) addWorkflows() {
@@ -152,14 +162,19 @@ func (w *Worker) listen(t job.Type, runner *activities.Runner) {
 }
 
 // Run polls until ctx ends or a poller fails, then drains: no new work, and running handlers get the drain time. What
-// does not finish is handed back, uncounted.
+// does not finish is handed back, uncounted. The error is the failed poller's, such as a namespace that is gone: a queue
+// that nobody polls any more must not look like a worker that runs.
 func (w *Worker) Run(ctx context.Context) error {
 	if err := w.Start(ctx); err != nil {
 		return err
 	}
-	<-ctx.Done()
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-w.fatal:
+	}
 	w.Stop()
-	return nil
+	return err
 }
 
 // Start begins to poll. When a queue cannot be polled, the others are stopped and the error names it.
