@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// What differs between two occurrences of one defect: quoted values, long hex, numbers.
+// What differs between two occurrences of one defect: quoted values, UUIDs and long hex, numbers. A quote within a word
+// is an apostrophe and opens nothing.
 var (
-	quoted   = regexp.MustCompile(`"[^"]*"|'[^']*'|` + "`[^`]*`")
-	longHex  = regexp.MustCompile(`\b[0-9a-fA-F]{8,}\b`)
+	quoted   = regexp.MustCompile(`"[^"]*"|\B'[^']*'|` + "`[^`]*`")
+	longHex  = regexp.MustCompile(`\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b[0-9a-fA-F]{8,}\b`)
 	anyDigit = regexp.MustCompile(`[0-9]+`)
 )
 

@@ -78,8 +78,10 @@ type Parked struct {
 	Open      *ReplayRecord `json:"open,omitempty"`
 	Last      *ReplayRecord `json:"last,omitempty"`
 	Decisions []Decision    `json:"decisions,omitempty"` // the latest, for idempotency
-	Summary   string        `json:"summary,omitempty"`
-	Details   string        `json:"details,omitempty"`
+	// Forgotten counts the decisions that were made and are no longer in Decisions.
+	Forgotten int    `json:"forgotten,omitempty"`
+	Summary   string `json:"summary,omitempty"`
+	Details   string `json:"details,omitempty"`
 }
 
 // maxDecisions bounds the memory for repeated requests; the store keeps all of them.
@@ -102,7 +104,10 @@ func (p *Parked) NameRequest(kind RequestKind, raw []byte) string {
 	for n := 0; ; n++ {
 		name := derivedRequestID(kind, raw, p.Finished, n)
 		earlier, decided := p.Decided(kind, name)
-		if !decided || earlier.Accepted {
+		if decided && earlier.Accepted {
+			return name
+		}
+		if !decided && n >= p.Forgotten { // a lower number may be a refused request's, which the store would not replace
 			return name
 		}
 	}
@@ -111,8 +116,9 @@ func (p *Parked) NameRequest(kind RequestKind, raw []byte) string {
 // Remember adds a decision and forgets the oldest.
 func (p *Parked) Remember(d Decision) {
 	p.Decisions = append(p.Decisions, d)
-	if len(p.Decisions) > maxDecisions {
-		p.Decisions = p.Decisions[len(p.Decisions)-maxDecisions:]
+	if excess := len(p.Decisions) - maxDecisions; excess > 0 {
+		p.Decisions = p.Decisions[excess:]
+		p.Forgotten += excess
 	}
 }
 
