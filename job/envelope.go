@@ -8,9 +8,15 @@ import (
 	"time"
 )
 
-// MaxPayloadBytes bounds a payload, as Go's JSON encoder writes it, so that the envelope, and the handler activity's input around it, both stay below
-// Temporal's blob limit of 2 MiB (limit.blobSize.error).
-const MaxPayloadBytes = 2<<20 - 64<<10
+// MaxPayloadBytes bounds a payload, as Go's JSON encoder writes it, so that the envelope, and the handler activity's
+// input around it, both stay below Temporal's blob limit of 2 MiB (limit.blobSize.error). The other fields have limits
+// for the same reason: what does not fit ends the workflow on the server, without a record.
+const (
+	MaxPayloadBytes = 2<<20 - 64<<10
+	MaxSubjectBytes = 255
+	MaxTags         = 32
+	MaxTagBytes     = 128
+)
 
 // ErrInvalidEnvelope is wrapped by every refusal of an envelope.
 var ErrInvalidEnvelope = errors.New("invalid envelope")
@@ -25,9 +31,9 @@ type Envelope struct {
 	SchemaVersion int             `json:"schema_version"`
 	Payload       json.RawMessage `json:"payload,omitempty"`
 	PayloadRef    PayloadRef      `json:"payload_ref,omitempty"`
-	// Subject is an opaque id of the person the data is about, for erasure.
+	// Subject is an opaque id of the person the data is about, for erasure; at most MaxSubjectBytes.
 	Subject string   `json:"subject,omitempty"`
-	Tags    []string `json:"tags,omitempty"`
+	Tags    []string `json:"tags,omitempty"` // at most MaxTags of MaxTagBytes each
 	// Deadline replaces the policy's deadline for this job. It is absolute, so a delayed start does not move it.
 	Deadline *time.Time `json:"deadline,omitempty"`
 	// Replay is honoured only in a run that the key's own Replay workflow started.
@@ -57,6 +63,23 @@ func (e Envelope) Validate() error {
 			ErrInvalidEnvelope, encodedSize(e.Payload), MaxPayloadBytes)
 	case hasPayload && !json.Valid(e.Payload):
 		return fmt.Errorf("%w: the payload is not valid JSON", ErrInvalidEnvelope)
+	}
+	return e.validateRest()
+}
+
+func (e Envelope) validateRest() error {
+	switch {
+	case len(e.PayloadRef) > MaxNameBytes:
+		return fmt.Errorf("%w: the payload_ref is %d bytes, at most %d are allowed", ErrInvalidEnvelope, len(e.PayloadRef), MaxNameBytes)
+	case len(e.Subject) > MaxSubjectBytes:
+		return fmt.Errorf("%w: the subject is %d bytes, at most %d are allowed", ErrInvalidEnvelope, len(e.Subject), MaxSubjectBytes)
+	case len(e.Tags) > MaxTags:
+		return fmt.Errorf("%w: %d tags are set, at most %d are allowed", ErrInvalidEnvelope, len(e.Tags), MaxTags)
+	}
+	for i, tag := range e.Tags {
+		if len(tag) > MaxTagBytes {
+			return fmt.Errorf("%w: tag %d is %d bytes, at most %d are allowed", ErrInvalidEnvelope, i+1, len(tag), MaxTagBytes)
+		}
 	}
 	return nil
 }

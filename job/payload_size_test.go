@@ -35,3 +35,40 @@ func TestPayloadIsMeasuredAsItTravels(t *testing.T) {
 		})
 	}
 }
+
+func TestOtherFieldsAreBounded(t *testing.T) {
+	t.Parallel()
+	long := func(n int) string { return strings.Repeat("<", n) }
+	full := job.Envelope{
+		Type: job.Type(strings.Repeat("t", 64)), Key: job.Key(strings.Repeat("<", 176)), SchemaVersion: 1,
+		Payload: json.RawMessage(`"` + strings.Repeat("x", job.MaxPayloadBytes-2) + `"`),
+		Subject: long(job.MaxSubjectBytes), Tags: make([]string, job.MaxTags),
+	}
+	for i := range full.Tags {
+		full.Tags[i] = long(job.MaxTagBytes)
+	}
+	require.NoError(t, full.Validate())
+	encoded, err := json.Marshal(job.Assignment{Envelope: full})
+	require.NoError(t, err)
+	require.Less(t, len(encoded), 2<<20, "Temporal's limit.blobSize.error, with every field at its longest")
+
+	for name, c := range map[string]struct {
+		change func(*job.Envelope)
+		says   string
+	}{
+		"Subject":    {func(e *job.Envelope) { e.Subject += "x" }, "the subject is 256 bytes, at most 255"},
+		"Tags":       {func(e *job.Envelope) { e.Tags = make([]string, job.MaxTags+1) }, "33 tags are set, at most 32"},
+		"Tag":        {func(e *job.Envelope) { e.Tags = []string{"a", long(129)} }, "tag 2 is 129 bytes, at most 128"},
+		"PayloadRef": {func(e *job.Envelope) { e.Payload, e.PayloadRef = nil, job.PayloadRef(long(129)) }, "payload_ref is 129 bytes, at most 128"},
+	} {
+		t.Run(name+"TooLong", func(t *testing.T) {
+			t.Parallel()
+			e := full
+			c.change(&e)
+			err := e.Validate()
+			require.ErrorIs(t, err, job.ErrInvalidEnvelope)
+			require.ErrorContains(t, err, c.says)
+			require.NotContains(t, err.Error(), "<")
+		})
+	}
+}
