@@ -24,7 +24,7 @@ type Attempt struct {
 	Ran     time.Duration `json:"ns"` // nanoseconds; an upper bound for a lost lease
 	Worker  string        `json:"worker,omitempty"`
 	Version string        `json:"version,omitempty"`
-	Sole    bool          `json:"sole,omitempty"` // it ran as the only suspect of its process
+	Sole    bool          `json:"sole,omitempty"` // lost as the only suspect of its process
 }
 
 // AttemptLog is what the attempts of one run have left behind. It travels from attempt to attempt in Temporal's
@@ -48,6 +48,7 @@ func (l AttemptLog) Add(a Attempt) AttemptLog {
 	l.Leases++
 	a.Seq = l.Leases
 	a.Worker, a.Version = logName(a.Worker), logName(a.Version)
+	a.Sole = a.Sole && a.Class == ClassLeaseLost
 	a.Started = a.Started.UTC().Truncate(time.Millisecond)
 	switch {
 	case a.Class == ClassThrottled:

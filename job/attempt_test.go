@@ -61,6 +61,17 @@ func TestAttemptLogAdd(t *testing.T) {
 		require.True(t, second.ThrottledSince.Equal(first.Entries[0].Started), "the row began with the first")
 		require.Nil(t, second.Add(job.Attempt{Class: job.ClassTransient}).ThrottledSince)
 	})
+	t.Run("SuspectWhileLossesFollowEachOther", func(t *testing.T) {
+		t.Parallel()
+		log := job.AttemptLog{}.Add(job.Attempt{Class: job.ClassLeaseLost})
+		require.False(t, log.Suspect())
+		log = log.Add(job.Attempt{Class: job.ClassLeaseLost}).Add(job.Attempt{Class: job.ClassLeaseLost, Sole: true})
+		require.True(t, log.Suspect())
+		require.Equal(t, []int{3, 3, 1}, []int{log.Lost, log.LostInRow, log.LostSole})
+		log = log.Add(job.Attempt{Class: job.ClassTransient, Counted: true, Sole: true})
+		require.False(t, log.Suspect())
+		require.Equal(t, []int{3, 0, 1}, []int{log.Lost, log.LostInRow, log.LostSole})
+	})
 	t.Run("RepeatedVersionIsTheNewest", func(t *testing.T) {
 		t.Parallel()
 		var log job.AttemptLog
@@ -98,7 +109,7 @@ func anyAttempt() *rapid.Generator[job.Attempt] {
 	return rapid.Custom(func(t *rapid.T) job.Attempt {
 		class := rapid.SampledFrom(job.AllClasses()).Draw(t, "class")
 		return job.Attempt{
-			Class: class, Counted: class.Counted(), Worker: anyName().Draw(t, "worker"), Version: anyName().Draw(t, "version"),
+			Class: class, Counted: class.Counted(), Sole: rapid.Bool().Draw(t, "sole"), Worker: anyName().Draw(t, "worker"), Version: anyName().Draw(t, "version"),
 			Started: started.Add(time.Duration(rapid.Int64Range(0, math.MaxInt64/2).Draw(t, "after"))),
 			Ran:     time.Duration(rapid.Int64Range(0, math.MaxInt64).Draw(t, "ran")),
 		}
@@ -133,18 +144,26 @@ func TestAttemptLogIsBounded(t *testing.T) {
 	})
 	t.Run("AtItsWorst", func(t *testing.T) {
 		t.Parallel()
-		log := job.AttemptLog{Leases: 1e9, Counted: 1e9, Throttled: 1e9, Lost: 1e9}
+		// A million leases of a year each; of lone losses a policy allows a hundred.
+		const year = 365 * 24 * time.Hour
+		log := job.AttemptLog{Leases: 1e6, Counted: 1e6, Throttled: 1e6, Lost: 1e6, LostSole: 100}
 		for i := range 20 {
 			log = log.Add(job.Attempt{
-				Class: job.ClassUnsupportedSchema, Counted: true, Started: started, Ran: math.MaxInt64,
+				Class: job.ClassUnsupportedSchema, Counted: true, Sole: true, Started: started, Ran: year,
 				Worker: strings.Repeat("w", 300), Version: strings.Repeat("v", 300+i),
 			})
 		}
 		last := job.Attempt{
-			Class: job.ClassThrottled, Started: started, Ran: math.MaxInt64,
+			Class: job.ClassThrottled, Started: started, Ran: year,
 			Worker: strings.Repeat("w", 300), Version: strings.Repeat("v", 300),
 		}
-		for _, worst := range []job.AttemptLog{log, log.Add(last)} {
+		lost := log
+		for range 20 {
+			sole := last
+			sole.Class, sole.Sole = job.ClassLeaseLost, true
+			lost = lost.Add(sole)
+		}
+		for _, worst := range []job.AttemptLog{log, log.Add(last), lost} {
 			encoded := encode(t, job.Report{Log: worst})
 			require.LessOrEqual(t, len(encoded), maxReportBytes, encoded)
 		}
@@ -179,4 +198,14 @@ func TestAttemptLogNames(t *testing.T) {
 			require.False(t, job.VersionRule{Not: []string{add(name)}}.Allows(name), "a clipped name still names its build")
 		})
 	})
+}
+
+func TestAttemptFrom(t *testing.T) {
+	t.Parallel()
+	_, ok := job.AttemptFrom(t.Context())
+	require.False(t, ok, "outside a handler")
+	info := job.AttemptInfo{ID: job.KeyID{Type: "email.send", Key: "k"}, Number: 2}
+	got, ok := job.AttemptFrom(job.WithAttempt(t.Context(), info))
+	require.True(t, ok)
+	require.Equal(t, info, got)
 }
