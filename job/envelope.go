@@ -10,7 +10,7 @@ import (
 
 // MaxPayloadBytes bounds a payload, as Go's JSON encoder writes it, so that the envelope, and the handler activity's
 // input around it, both stay below Temporal's blob limit of 2 MiB (limit.blobSize.error). The other fields have limits
-// for the same reason: what does not fit ends the workflow on the server, without a record.
+// for the same reason: what does not fit makes the workflow's task fail again and again, and the job hangs.
 const (
 	MaxPayloadBytes = 2<<20 - 64<<10
 	MaxSubjectBytes = 255
@@ -85,7 +85,7 @@ func (e Envelope) validateRest() error {
 }
 
 // encodedSize is what raw takes in the handler activity's input: Go writes <, >, & and the two line separators as six
-// bytes each. A payload that only fits as sent would end its workflow when the activity is scheduled.
+// bytes each. A payload that only fits as sent would hang its job when the activity is scheduled.
 func encodedSize(raw []byte) int {
 	size := len(raw)
 	for _, escaped := range []string{"<", ">", "&", "\u2028", "\u2029"} {

@@ -11,7 +11,8 @@ import (
 )
 
 // Go's JSON encoder writes <, >, & and the two line separators as six bytes each. The envelope is encoded that way when
-// it goes on to the handler: a payload that fits as sent must fit then, or the server ends the workflow for it.
+// it goes on to the handler: a payload that fits as sent must fit then, or the job hangs (workflow task failure
+// PayloadsTooLarge, over and over).
 func TestPayloadIsMeasuredAsItTravels(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
