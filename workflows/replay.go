@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"encoding/json"
 	"time"
 
 	"go.temporal.io/sdk/converter"
@@ -181,10 +182,15 @@ func code(s string) string {
 	return "`" + string(clean) + "`"
 }
 
-// handleFailure takes in a failure of the same key in a run that no operator asked for.
+// handleFailure takes in a failure of the same key in a run that no operator asked for. It takes the raw value: one that
+// does not decode would make Receive drop it and wait for the next, and requests would wait behind it.
 func (r *replayRun) handleFailure(c workflow.ReceiveChannel) {
+	var raw converter.RawValue
+	c.Receive(r.ctx, &raw)
 	var d job.DeadLettered
-	c.Receive(r.ctx, &d)
+	if err := json.Unmarshal(inputBytes(raw), &d); err != nil {
+		return // not a job's signal
+	}
 	if r.parked.Open != nil || d.DeadLetterID != r.parked.DeadLetterID {
 		return // a running replay's own run reports through its result
 	}
