@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -42,8 +43,11 @@ const (
 	MaxNameBytes   = 128
 )
 
-// Validate names the first field that is missing or too long for a request of kind.
+// Validate names the first field that is missing or too long for a request of kind, or a kind that does not exist.
 func (r Request) Validate(kind RequestKind) error {
+	if !slices.Contains(AllRequestKinds(), kind) {
+		return fmt.Errorf("request kind %q, allowed are %q", string(kind), AllRequestKinds())
+	}
 	required := []struct{ name, value string }{{"actor", r.Actor}, {"reason", r.Reason}}
 	if kind == RequestAnnotate {
 		required[1].name, required[1].value = "text", r.Text
