@@ -172,7 +172,7 @@ func (r *Runner) payload(ctx context.Context, log job.AttemptLog, e job.Envelope
 		return e.Payload, nil
 	}
 	if r.options.Payloads == nil {
-		return nil, r.handBack(log, "vault", "this worker has no vault and cannot open a payload reference")
+		return nil, r.handBack(log, job.HandedBackNoVault, "this worker has no vault and cannot open a payload reference")
 	}
 	var payload []byte
 	err := fenced(func() (err error) { // a vault that panics is trouble around the job

@@ -100,7 +100,7 @@ func (d *DeadLetters) RecordDeath(ctx context.Context, notice job.DeathNotice) (
 	if err := d.options.Store.RecordFailure(ctx, letter, sealed); err != nil {
 		return job.Death{}, err
 	}
-	d.options.Logger.Info("job dead-lettered",
+	d.options.Logger.Warn("job dead-lettered",
 		zap.String("job_type", string(letter.Type)), zap.String("job_key", string(letter.Key)),
 		zap.String("dead_letter_id", string(letter.ID)), zap.String("error_class", string(letter.Class)),
 		zap.String("cause", string(letter.Cause)))

@@ -53,17 +53,21 @@ func TestPayloadReferences(t *testing.T) {
 		require.True(t, got.Final)
 		require.Equal(t, 2, got.Report.Log.Counted)
 	})
-	for name, options := range map[string]activities.RunnerOptions{
-		"NoVault":   {},
-		"VaultDown": {Payloads: openFunc(func(job.PayloadRef) ([]byte, error) { return nil, errors.New("connection refused " + secret) })},
+	down := openFunc(func(job.PayloadRef) ([]byte, error) { return nil, errors.New("connection refused " + secret) })
+	for name, c := range map[string]struct {
+		options    activities.RunnerOptions
+		handedBack string
+	}{
+		"NoVault":   {activities.RunnerOptions{}, job.HandedBackNoVault},
+		"VaultDown": {activities.RunnerOptions{Payloads: down}, "vault"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, options, never)
+			f := newFixture(t, c.options, never)
 			f.SetHeartbeatDetails(job.Report{Log: logged(2)})
 			got := f.fail(t, assignment(byReference))
 			require.Equal(t, job.ClassTransient, got.Class)
-			require.Equal(t, "vault", got.Report.HandedBack)
+			require.Equal(t, c.handedBack, got.Report.HandedBack)
 			require.True(t, got.Benign)
 			require.False(t, got.Final)
 			require.Equal(t, logged(2), got.Report.Log)

@@ -144,6 +144,9 @@ type Report struct {
 	HandedBack  string `json:"handed_back,omitempty"` // why an attempt was returned uncounted: version, shutdown
 }
 
+// HandedBackNoVault is Report.HandedBack of a worker that cannot open payload references, and so runs no replay.
+const HandedBackNoVault = "no_vault"
+
 // Failure is the verdict of an attempt, or of the workflow when no attempt gave one. Message is scrubbed and at most
 // MaxMessageBytes long.
 type Failure struct {

@@ -156,7 +156,7 @@ func (w *Worker) listen(t job.Type, runner *activities.Runner) {
 	options.DisableWorkflowWorker = true
 	w.add(t.Lane(), options).RegisterActivityWithOptions(runner.Run, activity.RegisterOptions{Name: string(t)})
 	options.MaxConcurrentActivityTaskPollers = 1
-	probe := activities.Probe{Version: w.options.HandlerVersion}
+	probe := activities.Probe{Version: w.options.HandlerVersion, Payloads: w.options.Payloads != nil}
 	w.add(t.ControlQueue(), options).RegisterActivityWithOptions(
 		probe.Handler, activity.RegisterOptions{Name: job.ActivityProbeHandler})
 }

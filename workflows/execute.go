@@ -37,12 +37,16 @@ func (r *replayRun) probe(rule job.VersionRule) *job.Refusal {
 	case seen.HandedBack == "":
 		return &job.Refusal{Code: job.RefusedNoLiveHandler, Detail: fmt.Sprintf(
 			"no worker answers for %s; is one that polls %s running?", r.parked.ID.Type, r.parked.ID.Type.Lane())}
+	case seen.HandedBack == job.HandedBackNoVault:
+		return &job.Refusal{Code: job.RefusedNoLiveHandler, Detail: fmt.Sprintf(
+			"version %s answers for %s but has no vault to open the payload with; give its worker Options.Payloads",
+			seen.Version, r.parked.ID.Type)}
 	case rule.Only != "":
 		return &job.Refusal{Code: job.RefusedNoLiveHandler, Detail: fmt.Sprintf(
 			"no worker of version %s answers; version %s does", rule.Only, seen.Version)}
 	default:
 		return &job.Refusal{Code: job.RefusedVersionUnchanged, Detail: fmt.Sprintf(
-			"%s needs a repair, and only version %s answers; failed so far: %s (deploy a repaired handler, or force with a reason)",
+			"%s needs a repair, and only version %s answers; failed so far: %s (deploy a repaired handler under another version, or force with a reason)",
 			r.parked.Current.Class, seen.Version, strings.Join(rule.Not, ", "))}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/worker"
 )
 
 // broken refuses every payload whose text is "bad"; repaired accepts all.
@@ -127,6 +128,20 @@ func TestNoLiveHandler(t *testing.T) {
 	s.work("v1", nil)
 	decision := s.ask(letter.ID, job.Request{Actor: "ada", Reason: "anybody there?"})
 	require.Equal(t, job.RefusedNoLiveHandler, decision.Refusal.Code)
+}
+
+// A worker without a vault runs no replay, and the refusal says so instead of letting the replay wait for ever.
+func TestReplayNeedsAVaultOnTheLane(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, openSQLite)
+	stop := s.work("v1", handlers(t, "note.keep", broken))
+	letter := s.parked(s.enqueue("note.keep", "a", note{"bad"}).ID)
+	stop()
+	s.work("v1", nil)
+	s.start(worker.Options{Handlers: handlers(t, "note.keep", repaired), HandlerVersion: "v2"})
+	decision := s.ask(letter.ID, job.Request{Actor: "ada", Reason: "v2 is out"})
+	require.Equal(t, job.RefusedNoLiveHandler, decision.Refusal.Code)
+	require.Contains(t, decision.Refusal.Detail, "no vault")
 }
 
 // A Replay that was terminated is healed by the next request; one that was canceled leaves the record.
