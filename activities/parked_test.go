@@ -125,10 +125,10 @@ func TestDescribeJob(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	t.Parallel()
-	version, err := activities.Probe{Version: build}.Handler(t.Context(), job.VersionRule{Not: []string{"v1"}})
+	version, err := activities.Probe{Version: build, Payloads: true}.Handler(t.Context(), job.VersionRule{Not: []string{"v1"}})
 	require.NoError(t, err)
 	require.Equal(t, build, version)
-	_, err = activities.Probe{Version: build}.Handler(t.Context(), job.VersionRule{Not: []string{build}})
+	_, err = activities.Probe{Version: build, Payloads: true}.Handler(t.Context(), job.VersionRule{Not: []string{build}})
 	var handedBack *job.Failure
 	require.ErrorAs(t, err, &handedBack)
 	require.True(t, handedBack.Benign)
