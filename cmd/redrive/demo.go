@@ -75,9 +75,7 @@ func runDemo(ctx context.Context, env *environment, opts demoOptions) (code int,
 		return exitFailed, nil
 	}
 	if opts.Stay {
-		if err := d.stack.announce(env.stdout, false); err != nil {
-			return exitFailed, err
-		}
+		d.stack.announceDemo(env.stdout)
 		return exitDone, d.stack.wait(ctx)
 	}
 	return exitDone, nil

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -125,22 +128,63 @@ func (s *stack) announce(w io.Writer, asJSON bool) error {
 
   Temporal Web UI   %[2]s
   Temporal          %[3]s, namespace %[4]s
+  Temporal HTTP API %[9]s
   admin API         %[5]s
   store             %[6]s
 
 Try, in another terminal:
 
   . %[7]s
-  %[8]s enqueue email.send order-1 --payload '{"to":"jo@shop.example","subject":"Paid","order_id":1,"amount":"12.50"}'
+  %[8]s enqueue email.send order-1 --payload '{"to":"jo@shop.example","subject":"Paid","order_id":1,"amount":"12.50"}' --wait
   %[8]s dead-letters show email.send:order-1
   %[8]s worker --handler-version v2 &
   %[8]s dead-letters replay email.send:order-1 --reason 'v2 reads amounts that are texts' --wait
 
 Ctrl-C ends it.
 `, s.Server.Source, orDash(s.Server.UIAddress), s.Server.Address, s.Server.Namespace, s.AdminURL, s.StoreURL,
-		s.EnvFile, programName())
+		shellWord(s.EnvFile), programName(), orDash(s.Server.HTTPAddress))
 	return nil
 }
+
+// announceDemo says where to look at what the demo left.
+func (s *stack) announceDemo(w io.Writer) {
+	link := "-" // a server of somebody else's has no Web UI that we know of
+	if s.Server.UIAddress != "" {
+		link = fmt.Sprintf("%s/namespaces/%s/workflows/%s",
+			s.Server.UIAddress, url.PathEscape(s.Server.Namespace), url.QueryEscape(demoSick.ReplayWorkflowID()))
+	}
+	fmt.Fprintf(w, `
+redrive stays up (%[1]s)
+
+  Temporal Web UI   %[2]s
+  the dead letter   %[3]s
+  Temporal          %[4]s, namespace %[5]s
+  Temporal HTTP API %[6]s
+  admin API         %[7]s
+  store             %[8]s
+
+Look around, in another terminal:
+
+  . %[9]s
+  %[10]s dead-letters list
+  %[10]s dead-letters show %[11]s
+
+Ctrl-C ends it, and the data is removed on exit.
+`, s.Server.Source, orDash(s.Server.UIAddress), link, s.Server.Address, s.Server.Namespace, orDash(s.Server.HTTPAddress),
+		s.AdminURL, s.StoreURL, shellWord(s.EnvFile), programName(), demoSick)
+}
+
+// shellWord quotes what a shell would split.
+func shellWord(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+", r)
+	}) < 0 {
+		return text
+	}
+	return shellQuote(text)
+}
+
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // programName is how this program was called.
 func programName() string {

@@ -179,7 +179,7 @@ func (s *stack) writeEnv(context.Context, *environment, stackOptions) error {
 		{"REDRIVE_STORE", s.StoreURL},
 		{"REDRIVE_VAULT_KEYSET", s.KeysetFile},
 	} {
-		fmt.Fprintf(&b, "export %s='%s'\n", pair[0], strings.ReplaceAll(pair[1], "'", `'\''`))
+		fmt.Fprintf(&b, "export %s=%s\n", pair[0], shellQuote(pair[1]))
 	}
 	if err := os.WriteFile(s.EnvFile, []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("write the stack's environment: %w", err)
