@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os/user"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,9 +57,9 @@ func newAnnotate(env *environment) *cobra.Command {
 
 // requestCommand is what the requests have in common.
 func requestCommand(env *environment, kind job.RequestKind, f *requestFlags) *cobra.Command {
-	cmd := &cobra.Command{Use: string(kind) + " ID", Args: takes("ID")}
+	cmd := &cobra.Command{Use: string(kind) + " ID"}
 	flags := cmd.Flags()
-	flags.StringVar(&f.Actor, "actor", "", "who asks (default: $USER)")
+	flags.StringVar(&f.Actor, "actor", "", "who asks (default: $USER, else the name of the process's user)")
 	if kind == job.RequestAnnotate {
 		flags.StringVar(&f.Text, "text", "", "the note (required)")
 	} else {
@@ -65,13 +67,16 @@ func requestCommand(env *environment, kind job.RequestKind, f *requestFlags) *co
 	}
 	flags.StringVar(&f.RequestID, "request-id", "", "makes the request idempotent (default: a new one)")
 	flags.DurationVar(&f.timeout, "timeout", 15*time.Second, "how long to wait for the decision")
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if f.Actor == "" {
+			f.Actor = env.actor()
+		}
+		if missing := f.missing(kind, args); len(missing) > 0 {
+			return usagef("%s needs %s", cmd.CommandPath(), strings.Join(missing, " and "))
+		}
+		return takes("ID")(cmd, args)
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if f.Actor == "" {
-			f.Actor = env.getenv("USER")
-		}
-		if f.Actor == "" {
-			return usagef("%s needs --actor, since $USER is not set", kind)
-		}
 		if err := f.Validate(kind); err != nil {
 			return usagef("%w", err)
 		}
@@ -84,6 +89,36 @@ func requestCommand(env *environment, kind job.RequestKind, f *requestFlags) *co
 		})
 	}
 	return cmd
+}
+
+// actor is who runs the program, as far as that can be told: a container's user often has no name.
+func (e *environment) actor() string {
+	if name := e.getenv("USER"); strings.TrimSpace(name) != "" {
+		return name
+	}
+	current, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return current.Username
+}
+
+// missing names all that is required and was not given, as it is given.
+func (f *requestFlags) missing(kind job.RequestKind, args []string) []string {
+	var names []string
+	if len(args) == 0 {
+		names = append(names, "ID")
+	}
+	if strings.TrimSpace(f.Actor) == "" {
+		names = append(names, "--actor (neither $USER nor the system names the user)")
+	}
+	switch {
+	case kind == job.RequestAnnotate && strings.TrimSpace(f.Text) == "":
+		names = append(names, "--text")
+	case kind != job.RequestAnnotate && strings.TrimSpace(f.Reason) == "":
+		names = append(names, "--reason")
+	}
+	return names
 }
 
 // withReplay connects to the store and to Temporal.
