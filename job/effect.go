@@ -1,8 +1,6 @@
 package job
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,11 +61,10 @@ func (id EffectID) Validate() error {
 	return nil
 }
 
-// DownstreamKey is the idempotency key for the system that is called: 35 bytes of a-z, 2-7 and underscore, the same for
-// every attempt and replay, and not readable back into the job's key.
+// DownstreamKey is the idempotency key for the system that is called: "rd_" and 26 characters of a-z2-7, the same for every
+// attempt and replay. The job's key cannot be read out of it.
 func (id EffectID) DownstreamKey() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{id.Namespace, string(id.Job.Type), string(id.Job.Key), id.Name}, "\x00")))
-	return "rd_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))
+	return "rd_" + digestName(id.Namespace, id.Job.String(), id.Name)
 }
 
 // EffectState is where an effect stands in the ledger.
