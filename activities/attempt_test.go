@@ -38,7 +38,7 @@ func returning(err error) func() error { return func() error { return err } }
 
 func writeNilMap() error {
 	var m map[string]int
-	m["a"] = 1
+	m["a"] = 1 //lint:ignore SA5000 the defect under test
 	return nil
 }
 

@@ -20,14 +20,16 @@ func TestParseRequestAccepts(t *testing.T) {
 		{"Replay", `{"actor":"ada","reason":"fixed"}`, job.RequestReplay, job.Request{Actor: "ada", Reason: "fixed"}},
 		{
 			"FullReplay", `{"request_id":"r1","actor":"ada","reason":"fixed","defect":"d","fixed_version":"v2","force":true}`,
-			job.RequestReplay, job.Request{RequestID: "r1", Actor: "ada", Reason: "fixed", Defect: "d", Fixed: "v2", Force: true},
+			job.RequestReplay,
+			job.Request{RequestID: "r1", Actor: "ada", Reason: "fixed", Defect: "d", Fixed: "v2", Force: true},
 		},
 		{"Discard", `{"actor":"ada","reason":"gone"}`, job.RequestDiscard, job.Request{Actor: "ada", Reason: "gone"}},
 		{"AnnotateWithoutReason", `{"actor":"ada","text":"seen"}`, job.RequestAnnotate, job.Request{Actor: "ada", Text: "seen"}},
 		{"UnknownFields", `{"actor":"ada","reason":"r","x":[1]}`, job.RequestReplay, job.Request{Actor: "ada", Reason: "r"}},
 		{
 			"LongestActor", `{"actor":"` + strings.Repeat("a", job.MaxActorBytes) + `","reason":"r"}`,
-			job.RequestReplay, job.Request{Actor: strings.Repeat("a", job.MaxActorBytes), Reason: "r"},
+			job.RequestReplay,
+			job.Request{Actor: strings.Repeat("a", job.MaxActorBytes), Reason: "r"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
