@@ -34,7 +34,7 @@ type environment struct {
 	output     string
 }
 
-// settings reads redrive.yaml and REDRIVE_*.
+// settings reads redrive.yaml and REDRIVE_*. What cannot be read or meant is wrong usage: nothing was done.
 func (e *environment) settings() (config.Config, error) {
 	file := e.configFile
 	if file == "" {
@@ -45,7 +45,11 @@ func (e *environment) settings() (config.Config, error) {
 			file = "redrive.yaml"
 		}
 	}
-	return config.Load(file, e.getenv)
+	settings, err := config.Load(file, e.getenv)
+	if err != nil {
+		return settings, usagef("%w", err)
+	}
+	return settings, nil
 }
 
 func (e *environment) logger(c config.Config) (*zap.Logger, error) {
@@ -123,19 +127,6 @@ func (t temporalEnvironment) Environ() []string {
 		}
 	}
 	return all
-}
-
-// deadLetterID reads an id as it is given on the command line: dl_…, or type:key.
-func (e *environment) deadLetterID(given string) (job.DeadLetterID, error) {
-	if strings.HasPrefix(given, "dl_") && !strings.Contains(given, ":") {
-		return job.DeadLetterID(given), nil
-	}
-	id, err := parseKeyID(given)
-	if err != nil {
-		return "", usagef("%q is neither a dead letter's id (dl_…) nor type:key: %w", given, err)
-	}
-	namespace, err := e.namespace()
-	return job.NewDeadLetterID(namespace, id), err
 }
 
 // parseKeyID reads type:key.

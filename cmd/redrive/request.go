@@ -80,12 +80,12 @@ func requestCommand(env *environment, kind job.RequestKind, f *requestFlags) *co
 		if err := f.Validate(kind); err != nil {
 			return usagef("%w", err)
 		}
-		id, err := env.deadLetterID(args[0])
+		name, err := env.deadLetter(args[0])
 		if err != nil {
 			return err
 		}
 		return env.withReplay(cmd.Context(), func(c *replay.Client) error {
-			return env.request(cmd.Context(), c, id, kind, *f)
+			return env.explain(cmd.Context(), name, env.request(cmd.Context(), c, name.id, kind, *f))
 		})
 	}
 	return cmd

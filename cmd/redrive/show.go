@@ -20,14 +20,14 @@ func newShow(env *environment) *cobra.Command {
 		Example: `  redrive dead-letters show dl_ab2cd3ef4gh5ij6kl7mn2op3qr
   redrive dead-letters show email.send:order-1001.receipt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := env.deadLetterID(args[0])
+			name, err := env.deadLetter(args[0])
 			if err != nil {
 				return err
 			}
 			return env.withStore(cmd.Context(), func(db *database) error {
-				letter, err := db.DeadLetter(cmd.Context(), id)
+				letter, err := db.DeadLetter(cmd.Context(), name.id)
 				if err != nil {
-					return err
+					return env.explain(cmd.Context(), name, err)
 				}
 				return env.print(letter, func(w io.Writer) { page{w, letter, time.Now()}.write() })
 			})
