@@ -43,6 +43,9 @@ func newList(env *environment) *cobra.Command {
 	var state, jobType, class, cause, since, until string
 	cmd := &cobra.Command{
 		Use: "list", Short: "List dead letters, newest failure first", Args: takes(),
+		Long: `List dead letters, newest failure first.
+
+Long types, keys and versions are shortened to keep the table within a terminal; -o json shortens nothing.`,
 		Example: `  redrive dead-letters list
   redrive dead-letters list --state dead_lettered --type email.send --since 24h
   redrive dead-letters list -o json | jq -r '.dead_letters[].id'`,
@@ -76,7 +79,7 @@ func newList(env *environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return env.printPage(page, now)
+			return env.printPage(page, q.Cursor != "", now)
 		})
 	}
 	return cmd
@@ -123,26 +126,48 @@ type listed struct {
 	Next    string           `json:"next,omitempty"`
 }
 
-func (e *environment) printPage(page store.Page, now time.Time) error {
+// printPage leaves the count on stderr: lines of stdout are dead letters. later: it is not the first page.
+func (e *environment) printPage(page store.Page, later bool, now time.Time) error {
 	result := listed{Letters: page.Letters, Next: page.Next}
 	if result.Letters == nil {
 		result.Letters = []job.DeadLetter{} // an empty list, not null
 	}
-	return e.print(result, func(w io.Writer) {
+	err := e.print(result, func(w io.Writer) {
 		if len(result.Letters) == 0 {
 			fmt.Fprintln(w, "no dead letters")
 			return
 		}
-		lines := [][]string{{"ID", "TYPE", "KEY", "CLASS", "CAUSE", "ATTEMPTS", "AGE", "STATE"}}
-		for _, l := range result.Letters {
-			lines = append(lines, []string{
-				string(l.ID), string(l.Type), string(l.Key), string(l.Class), string(l.Cause),
-				strconv.Itoa(l.Log.Counted), age(l.LastFailure, now), string(l.State),
-			})
-		}
-		rows(w, lines)
-		if result.Next != "" {
-			fmt.Fprintf(w, "more: --cursor %s\n", printable(result.Next))
-		}
+		rows(w, listLines(result.Letters, now))
 	})
+	if err != nil || e.output != outputTable || len(result.Letters) == 0 {
+		return err
+	}
+	switch n := len(result.Letters); {
+	case result.Next != "":
+		fmt.Fprintf(e.stderr, "%d shown, more with --cursor %s\n", n, printable(result.Next))
+	case later:
+		fmt.Fprintf(e.stderr, "%d shown, the last page\n", n)
+	default:
+		fmt.Fprintln(e.stderr, plural(n, "dead letter"))
+	}
+	return nil
+}
+
+// listWidth is how wide the table may be.
+const listWidth = 140
+
+func listLines(letters []job.DeadLetter, now time.Time) [][]string {
+	lines := [][]string{{"ID", "TYPE", "KEY", "VERSION", "CLASS", "CAUSE", "TRIES", "AGE", "STATE", "FINGERPRINT"}}
+	for _, l := range letters {
+		lines = append(lines, []string{
+			string(l.ID), string(l.Type), string(l.Key), orDash(l.Version), string(l.Class), string(l.Cause),
+			strconv.Itoa(l.Log.Counted), age(l.LastFailure, now), string(l.State), l.Fingerprint,
+		})
+	}
+	const typeColumn, keyColumn, versionColumn = 1, 2, 3
+	narrow(lines, keyColumn, 18, listWidth)
+	narrow(lines, versionColumn, 8, listWidth)
+	narrow(lines, typeColumn, 10, listWidth)
+	narrow(lines, keyColumn, 10, listWidth)
+	return lines
 }

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // The output formats.
@@ -89,7 +90,7 @@ func writeRune(b *strings.Builder, r rune, spelled bool) {
 
 // rows writes lines in columns, every cell made printable.
 func rows(w io.Writer, lines [][]string) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(w, 0, 0, columnGap, ' ', 0)
 	for _, line := range lines {
 		cells := make([]string, len(line))
 		for i, cell := range line {
@@ -98,6 +99,42 @@ func rows(w io.Writer, lines [][]string) {
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
 	table.Flush() //nolint:errcheck // w is a buffer
+}
+
+// columnGap is between two columns of rows.
+const columnGap = 2
+
+// narrow shortens the cells of a column, to no less than least, where lines would be wider than limit.
+func narrow(lines [][]string, column, least, limit int) {
+	total, have := 0, 0
+	for i := range lines[0] {
+		widest := 0
+		for _, line := range lines {
+			widest = max(widest, utf8.RuneCountInString(printable(line[i])))
+		}
+		if i == column {
+			have = widest
+		}
+		total += widest + columnGap
+	}
+	total -= columnGap // there is none after the last
+	if total <= limit {
+		return
+	}
+	want := max(have-(total-limit), least)
+	for _, line := range lines {
+		if cell := []rune(printable(line[column])); len(cell) > want {
+			line[column] = string(cell[:want-1]) + "…"
+		}
+	}
+}
+
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // indented makes text printable and puts prefix before each line.

@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/redrivehq/redrive/job"
 )
 
 func TestPrintable(t *testing.T) {
@@ -47,6 +51,37 @@ func TestRows(t *testing.T) {
 	var out bytes.Buffer
 	rows(&out, [][]string{{"A", "B"}, {"a\tb\n", "c"}})
 	require.Equal(t, "A               B\na\\u0009b\\u000a  c\n", out.String())
+}
+
+// TestListWidth: the table stays within its width, and what names a dead letter and its group stays whole.
+func TestListWidth(t *testing.T) {
+	t.Parallel()
+	letter := job.DeadLetter{ID: job.NewDeadLetterID("default", job.KeyID{Type: "a", Key: "k"}), State: job.StateDeadLettered}
+	letter.KeyID = job.KeyID{Type: "email.send", Key: "order-1002.receipt"}
+	letter.Class, letter.Cause, letter.Fingerprint = job.ClassInvalidPayload, job.CausePoison, "0123456789ab"
+	width := func() int {
+		var out bytes.Buffer
+		rows(&out, listLines([]job.DeadLetter{letter}, time.Now()))
+		require.Contains(t, out.String(), string(letter.ID))
+		require.Contains(t, out.String(), letter.Fingerprint)
+		line, _, _ := strings.Cut(out.String(), "\n")
+		return utf8.RuneCountInString(line)
+	}
+	letter.Version = "v1"
+	var out bytes.Buffer
+	rows(&out, listLines([]job.DeadLetter{letter}, time.Now()))
+	require.Contains(t, out.String(), "order-1002.receipt  v1 ", "nothing is shortened without need")
+	require.LessOrEqual(t, width(), listWidth)
+	letter.KeyID = job.KeyID{Type: "webhook.deliver.eu", Key: job.Key(strings.Repeat("long.", 30))}
+	letter.Version = "v1.2.3-0.20260501120000-abcdefabcdef"
+	letter.Class, letter.Cause = job.ClassHandlerDefect, job.CauseAttemptsSpent
+	require.LessOrEqual(t, width(), listWidth)
+}
+
+func TestPlural(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "1 lease", plural(1, "lease"))
+	require.Equal(t, "0 leases", plural(0, "lease"))
 }
 
 func TestAge(t *testing.T) {
