@@ -79,8 +79,8 @@ func (p page) header() {
 
 func (p page) attempts() {
 	log := p.letter.Log
-	p.section(fmt.Sprintf("attempts: %d counted, %d throttled, %d leases lost, %d leases granted",
-		log.Counted, log.Throttled, log.Lost, log.Leases))
+	p.section(fmt.Sprintf("%s, %d throttled, %s lost, %s granted",
+		plural(log.Counted, "counted attempt"), log.Throttled, plural(log.Lost, "lease"), plural(log.Leases, "lease")))
 	if len(log.Entries) == 0 {
 		return
 	}
@@ -106,7 +106,8 @@ func (p page) payload() {
 		case r.Withheld:
 			title = "payload, withheld: " + printable(r.Reason)
 		default:
-			title = fmt.Sprintf("payload, redacted (values removed: %d)", r.Values)
+			title = fmt.Sprintf("payload, redacted; removed: %d (%s by name or path, %s by detectors)",
+				r.Fields+r.Values, plural(r.Fields, "field"), plural(r.Values, "value"))
 		}
 	}
 	if len(p.letter.RedactedPayload) == 0 {
