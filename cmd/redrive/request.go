@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/user"
@@ -17,8 +18,9 @@ import (
 // requestFlags are those of the operators' requests.
 type requestFlags struct {
 	job.Request
-	wait    bool
-	timeout time.Duration
+	wait        bool
+	waitTimeout time.Duration
+	timeout     time.Duration
 }
 
 func newReplay(env *environment) *cobra.Command {
@@ -29,13 +31,15 @@ func newReplay(env *environment) *cobra.Command {
 
 It is refused (exit 3, with a code) while no worker polls the job type's lane, while another replay runs, too soon after
 one that failed again, and, where the failure needs a repair, for the handler versions that failed. --wait stays for the
-outcome: exit 0 when it resolved the dead letter, 1 when the job failed again.`
+outcome: exit 0 when it resolved the dead letter, 1 when the job failed again or --wait-timeout has passed. Whoever stops
+waiting does not stop the replay.`
 	cmd.Example = `  redrive dead-letters replay dl_ab2cd3ef4gh5ij6kl7mn2op3qr --reason 'amounts are parsed now'
   redrive dead-letters replay email.send:order-1001.receipt --reason 'deployed v2' --fixed-version v2 --wait`
 	cmd.Flags().StringVar(&f.Fixed, "fixed-version", "", "the only handler `version` that may run it")
 	cmd.Flags().StringVar(&f.Defect, "defect", "", "what was wrong, for the record")
 	cmd.Flags().BoolVar(&f.Force, "force", false, "run it although nothing was repaired")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait for the outcome")
+	cmd.Flags().DurationVar(&f.waitTimeout, "wait-timeout", 10*time.Minute, "with --wait: how long")
 	return cmd
 }
 
@@ -170,7 +174,10 @@ func (e *environment) request(ctx context.Context, c *replay.Client, id job.Dead
 		e.sayAccepted(id, kind, decision)
 	}
 	if f.wait {
-		outcome, err := c.AwaitOutcome(ctx, id, decision.Replay)
+		outcome, err := e.awaitOutcome(ctx, c, id, decision.Replay, f.waitTimeout)
+		if errors.Is(err, errStillRunning) && e.output == outputJSON {
+			err = errors.Join(e.print(result, nil), err)
+		}
 		if err != nil {
 			return err
 		}
@@ -187,6 +194,46 @@ func (e *environment) request(ctx context.Context, c *replay.Client, id job.Dead
 	default:
 		return &exit{code: exitFailed}
 	}
+}
+
+// errStillRunning ends the waiting for a replay, not the replay.
+var errStillRunning = errors.New("is still running")
+
+// progressEvery is between two signs of life while somebody waits.
+const progressEvery = 10 * time.Second
+
+// awaiter waits for the outcome of a replay.
+type awaiter interface {
+	AwaitOutcome(ctx context.Context, id job.DeadLetterID, number int) (job.ReplayRecord, error)
+}
+
+// awaitOutcome says every now and then that it waits, on stderr. The error wraps errStillRunning after limit.
+func (e *environment) awaitOutcome(ctx context.Context, c awaiter, id job.DeadLetterID, number int, limit time.Duration) (job.ReplayRecord, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	started := time.Now()
+	ended := make(chan struct{})
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		ticker := time.NewTicker(progressEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+				fmt.Fprintf(e.stderr, "replay %d is running, %.0f s\n", number, time.Since(started).Seconds())
+			}
+		}
+	}()
+	outcome, err := c.AwaitOutcome(limited, id, number)
+	close(ended)
+	<-told
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return outcome, fmt.Errorf("replay %d %w after %s and goes on; look with `redrive dead-letters show %s`", number, errStillRunning, limit, id)
+	}
+	return outcome, err
 }
 
 func (e *environment) sayAccepted(id job.DeadLetterID, kind job.RequestKind, d job.Decision) {
