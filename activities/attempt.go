@@ -208,11 +208,9 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 	}
 	ctx, cancel := context.WithTimeoutCause(job.WithAttempt(ctx, info), a.Limits.Timeout, job.ErrAttemptTimeout)
 	defer cancel()
-	var result any
-	err := fenced(func() (err error) {
-		result, err = r.entry.invoke(ctx, payload)
-		return err
-	})
+	// The server's own timeout comes a lease later.
+	grace := min(max(activity.GetInfo(ctx).HeartbeatTimeout/2, job.MinLease/2), maxGrace)
+	result, err := fencedUntil(ctx, grace, func() (any, error) { return r.entry.invoke(ctx, payload) })
 	if err != nil {
 		if errors.Is(context.Cause(ctx), job.ErrAttemptTimeout) && undecided(err) {
 			return nil, &job.Error{Class: job.ClassTimeout, Err: fmt.Errorf("the attempt ran longer than %s: %w", a.Limits.Timeout, err)}
@@ -221,6 +219,9 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 	}
 	return encodeResult(result)
 }
+
+// maxGrace is the longest that an attempt waits for a handler whose context has ended.
+const maxGrace = 5 * time.Second
 
 // undecided tells whether an error may just be the echo of a canceled context.
 func undecided(err error) bool {

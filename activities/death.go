@@ -38,6 +38,7 @@ type DeadLettersOptions struct {
 	Store         Store
 	Vault         Vault
 	Policies      job.Policies
+	Namespace     string           // whose letters these are, when several share a store; empty: any
 	Registry      *Registry        // for owner and runbook; may be empty
 	Logger        *zap.Logger      // nil: none
 	Now           func() time.Time // nil: time.Now
@@ -172,6 +173,9 @@ func (d *DeadLetters) compose(n job.DeathNotice, payload []byte, ref job.Payload
 			Class: n.Class, Cause: n.Cause, Message: message, Fingerprint: fingerprint, Log: n.Report.Log,
 			FirstFailure: n.StoppedAt, LastFailure: n.StoppedAt, PayloadRef: ref,
 		},
+	}
+	if n.Unparsed {
+		letter.PayloadRef = "" // what was sent is in the vault, but it is no payload that a handler could take
 	}
 	if len(payload) > 0 {
 		letter.RedactedPayload, letter.Redaction = redacted.JSON, redactionReport(redacted.Report)

@@ -1,8 +1,11 @@
 package activities
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/redrivehq/redrive/job"
 )
@@ -26,6 +29,41 @@ func fenced(f func() error) error {
 		finished = true
 	}()
 	return <-done
+}
+
+// errAbandoned is how an attempt ends whose handler went on after its context had ended.
+var errAbandoned = errors.New("the handler did not stop when its context ended, and was left behind")
+
+// fencedUntil is fenced with an end: grace after ctx has ended, the function is left behind in its goroutine, and the
+// attempt goes on to its verdict. Else one handler that ignores its context would hold a slot of the worker, and the
+// suspects' turn, for ever. What it still does is no longer this attempt's; effects are fenced by the ledger.
+func fencedUntil[T any](ctx context.Context, grace time.Duration, f func() (T, error)) (result T, err error) {
+	type outcome struct {
+		result T
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		o.err = fenced(func() (err error) {
+			o.result, err = f()
+			return err
+		})
+		done <- o
+	}()
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-timer.C:
+		return result, errAbandoned
+	}
 }
 
 // panicText prints a panic's value, also when its own methods panic.

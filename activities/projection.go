@@ -31,8 +31,8 @@ func (d *DeadLetters) LoadParked(ctx context.Context, in job.ReplayInput) (job.P
 	if err != nil {
 		return parked, err
 	}
-	if letter.KeyID != in.ID {
-		return parked, nil // started with an id and a key that do not belong together
+	if letter.KeyID != in.ID || d.options.Namespace != "" && letter.Namespace != d.options.Namespace {
+		return parked, nil // an id and a key that do not belong together, or another namespace's letter in a shared store
 	}
 	parked.State, parked.Current, parked.Replays = letter.State, current(letter), letter.Replays
 	parked.Policy = d.options.Policies.For(in.ID.Type).Replay
@@ -56,7 +56,18 @@ func (d *DeadLetters) LoadParked(ctx context.Context, in job.ReplayInput) (job.P
 		})
 	}
 	parked.Summary, parked.Details = page(letter)
+	parked.PayloadGone = d.payloadGone(ctx, letter)
 	return parked, nil
+}
+
+// payloadGone looks again for a payload that was not there when the job ran last. Whatever keeps it from opening now is
+// a reason to refuse now; the next request looks again.
+func (d *DeadLetters) payloadGone(ctx context.Context, letter job.DeadLetter) bool {
+	if letter.Class.Need() != job.NeedPayload || letter.PayloadRef == "" {
+		return false
+	}
+	_, err := d.options.Vault.Open(ctx, letter.PayloadRef)
+	return err != nil
 }
 
 // failedVersions are the builds that failed on the current payload, over the whole lineage.

@@ -21,8 +21,10 @@ func (p *Parked) CheckReplay(now time.Time) *Refusal {
 		return &Refusal{RefusedTooEarly, "the last replay failed again; not before " + p.NotBefore.UTC().Format(time.RFC3339)}
 	case p.Current.Class.Need() == NeedReconcile:
 		return &Refusal{RefusedNeedsReconcile, "the effect may have happened; settle that before a replay"}
-	case p.Current.PayloadRef == "" || p.Current.Class.Need() == NeedPayload:
-		return &Refusal{RefusedPayloadUnavailable, "the payload is not in the vault"}
+	case p.Current.PayloadRef == "":
+		return &Refusal{RefusedPayloadUnavailable, "no payload is recorded that a handler could take; start the job again with a valid envelope"}
+	case p.PayloadGone:
+		return &Refusal{RefusedPayloadUnavailable, "the payload is not in the vault, or does not open"}
 	}
 	return nil
 }
@@ -32,7 +34,7 @@ func (p *Parked) CheckReplay(now time.Time) *Refusal {
 func (p *Parked) Rule(r Request) VersionRule {
 	rule := VersionRule{Only: r.Fixed}
 	if p.Current.Class.Need() == NeedRepair && !r.Force {
-		rule.Not = p.Current.Versions
+		rule.Not = addVersion(p.Current.Versions, p.Current.Version)
 	}
 	return rule
 }
@@ -40,6 +42,9 @@ func (p *Parked) Rule(r Request) VersionRule {
 // CheckVersion refuses a named fixed version that is among those that failed.
 func (p *Parked) CheckVersion(r Request) *Refusal {
 	rule := p.Rule(r)
+	if p.Current.Class.Need() == NeedRepair && !r.Force && r.Fixed == "" && len(rule.Not) == 0 {
+		return &Refusal{RefusedVersionUnchanged, "no build has failed on it yet, so none is known to be repaired; name a fixed_version, or force with a reason"}
+	}
 	for _, failed := range rule.Not {
 		if r.Fixed != "" && logName(failed) == logName(r.Fixed) {
 			return &Refusal{RefusedVersionUnchanged, fmt.Sprintf("version %s is among those that failed", r.Fixed)}

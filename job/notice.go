@@ -67,13 +67,15 @@ type Parked struct {
 	ID           KeyID        `json:"id"`
 	State        State        `json:"state"`
 	// Current is the newest failure; its Versions are every build that failed on the current payload.
-	Current   DeadLettered `json:"current"`
-	Policy    ReplayPolicy `json:"policy"`
-	Subject   string       `json:"subject,omitempty"`
-	Tags      []string     `json:"tags,omitempty"`
-	Replays   int          `json:"replays"`
-	Finished  int          `json:"finished"`
-	NotBefore time.Time    `json:"not_before"`
+	Current DeadLettered `json:"current"`
+	Policy  ReplayPolicy `json:"policy"`
+	// PayloadGone: the payload was missing when the job ran last, and does not open now either.
+	PayloadGone bool      `json:"payload_gone,omitempty"`
+	Subject     string    `json:"subject,omitempty"`
+	Tags        []string  `json:"tags,omitempty"`
+	Replays     int       `json:"replays"`
+	Finished    int       `json:"finished"`
+	NotBefore   time.Time `json:"not_before"`
 	// Open is the replay that runs now, or ran when an earlier Replay workflow was lost.
 	Open      *ReplayRecord `json:"open,omitempty"`
 	Last      *ReplayRecord `json:"last,omitempty"`
@@ -85,7 +87,7 @@ type Parked struct {
 }
 
 // maxDecisions bounds the memory for repeated requests; the store keeps all of them.
-const maxDecisions = 100
+const maxDecisions = 1000
 
 // Decided returns the earlier decision on a request. An id names a request among those of its kind.
 func (p *Parked) Decided(kind RequestKind, requestID string) (Decision, bool) {

@@ -48,7 +48,9 @@ func TestCheckReplay(t *testing.T) {
 		{"TooEarly", func(p *job.Parked) { p.NotBefore = started.Add(1) }, job.RefusedTooEarly},
 		{"NeedsReconcile", func(p *job.Parked) { p.Current.Class = job.ClassUnknownOutcome }, job.RefusedNeedsReconcile},
 		{"NoPayloadRef", func(p *job.Parked) { p.Current.PayloadRef = "" }, job.RefusedPayloadUnavailable},
-		{"PayloadUnavailable", func(p *job.Parked) { p.Current.Class = job.ClassPayloadUnavailable }, job.RefusedPayloadUnavailable},
+		{"PayloadUnavailable", func(p *job.Parked) {
+			p.Current.Class, p.PayloadGone = job.ClassPayloadUnavailable, true
+		}, job.RefusedPayloadUnavailable},
 		{"ResolvedBeforeAllElse", func(p *job.Parked) {
 			*p = job.Parked{State: job.StateResolved, Open: &job.ReplayRecord{}, NotBefore: started.Add(1)}
 		}, job.RefusedAlreadyResolved},
@@ -192,13 +194,13 @@ func TestDecisions(t *testing.T) {
 	t.Run("AreBoundedAndTheOldestIsForgotten", func(t *testing.T) {
 		t.Parallel()
 		p := newParked()
-		for i := range 1000 {
+		for i := range 2000 {
 			p.Remember(job.Decision{Kind: job.RequestReplay, RequestID: fmt.Sprint(i)})
 		}
-		require.Len(t, p.Decisions, 100)
-		_, ok := p.Decided(job.RequestReplay, "899")
+		require.Len(t, p.Decisions, 1000)
+		_, ok := p.Decided(job.RequestReplay, "999")
 		require.False(t, ok)
-		_, ok = p.Decided(job.RequestReplay, "900")
+		_, ok = p.Decided(job.RequestReplay, "1000")
 		require.True(t, ok)
 	})
 }

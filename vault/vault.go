@@ -2,16 +2,18 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/redrivehq/redrive/job"
 )
 
-// Errors of Open that no later attempt heals. Both are job.ErrPayloadGone.
+// Errors of Open. ErrForged is job.ErrPayloadGone: no later attempt heals it.
 var (
 	// ErrUnknownKey says that the keyset does not hold the key that sealed a payload, or has it disabled.
-	ErrUnknownKey = fmt.Errorf("%w: unknown key", job.ErrPayloadGone)
+	// Another worker may hold it, or this one once it is restarted, so the payload is not gone.
+	ErrUnknownKey = errors.New("unknown key")
 	// ErrForged says that a row is not what was sealed for its reference and job: changed, swapped or cut.
 	ErrForged = fmt.Errorf("%w: the row is not what was sealed for this reference and job", job.ErrPayloadGone)
 )
@@ -42,7 +44,7 @@ func (v *Vault) Seal(ref job.PayloadRef, id job.KeyID, plaintext []byte, now tim
 	return job.SealedPayload{Ref: ref, KeyID: id, KeysetID: v.keys.ID(), Ciphertext: ciphertext, CreatedAt: now.UTC()}, nil
 }
 
-// Open returns the payload behind a reference. What will not heal wraps job.ErrPayloadGone: no row, ErrUnknownKey,
+// Open returns the payload behind a reference. What will not heal wraps job.ErrPayloadGone: no row,
 // ErrForged. Any other error is the store's and may pass.
 func (v *Vault) Open(ctx context.Context, ref job.PayloadRef) ([]byte, error) {
 	sealed, err := v.rows.SealedPayload(ctx, ref)

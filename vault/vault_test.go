@@ -133,7 +133,7 @@ func TestOpen(t *testing.T) {
 		stored.put("pl_a", sealed)
 		_, err = vault.New(newKeyset(t), stored).Open(t.Context(), "pl_a")
 		require.ErrorIs(t, err, vault.ErrUnknownKey)
-		require.ErrorIs(t, err, job.ErrPayloadGone)
+		require.NotErrorIs(t, err, job.ErrPayloadGone, "another worker may hold the key")
 		require.ErrorContains(t, err, sealing.ID())
 	})
 	t.Run("AfterRotation", func(t *testing.T) {

@@ -113,7 +113,7 @@ func (w *Worker) addWorkflows() {
 func (w *Worker) addStore() error {
 	letters, err := activities.NewDeadLetters(activities.DeadLettersOptions{
 		Client: w.client.Client, DataConverter: w.client.dataConverter, Store: w.options.Store, Vault: w.options.Vault,
-		Policies: w.policies, Registry: w.options.Handlers, Logger: w.options.Logger,
+		Policies: w.policies, Namespace: w.client.namespace, Registry: w.options.Handlers, Logger: w.options.Logger,
 	})
 	if err != nil {
 		return err

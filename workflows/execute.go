@@ -51,9 +51,9 @@ func (r *replayRun) probe(rule job.VersionRule) *job.Refusal {
 	}
 }
 
-// begin runs the job again under its workflow ID and key, as this workflow's child. It is abandoned, not canceled, if
-// this workflow ends: whoever continues finds the open replay in the store and follows it.
-func (r *replayRun) begin(request job.Request, decision job.Decision) {
+// open records that a replay begins. It comes before the request's own record: an accepted request whose replay is not
+// in the store would be answered as accepted for ever, and nothing would run.
+func (r *replayRun) open(request job.Request, decision job.Decision) {
 	record := job.ReplayRecord{
 		DeadLetterID: r.parked.DeadLetterID,
 		Number:       decision.Replay,
@@ -68,6 +68,12 @@ func (r *replayRun) begin(request job.Request, decision job.Decision) {
 	}
 	r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivitySaveReplay, record).Get(r.ctx, nil))
 	r.parked.Replays, r.parked.Open, r.parked.State = record.Number, &record, job.StateReplaying
+}
+
+// begin runs the job again under its workflow ID and key, as this workflow's child. It is abandoned, not canceled, if
+// this workflow ends: whoever continues finds the open replay in the store and follows it.
+func (r *replayRun) begin(request job.Request) {
+	record := *r.parked.Open
 	r.fail(r.show())
 	if r.err != nil {
 		return
@@ -141,8 +147,17 @@ func (r *replayRun) conclude(record job.ReplayRecord, outcome job.Outcome, detai
 		r.parked.Fail(*dead)
 	}
 	r.parked.Finished++
+	r.close(record)
+}
+
+// close records the end of a replay.
+func (r *replayRun) close(record job.ReplayRecord) {
 	r.parked.State, r.parked.Open, r.parked.Last = record.State, nil, &record
 	r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivitySaveReplay, record).Get(r.ctx, nil))
+	if r.stale {
+		r.fail(r.load())
+		return
+	}
 	r.fail(r.show())
 }
 
@@ -181,9 +196,7 @@ func (r *replayRun) refuse(record job.ReplayRecord, code job.RefusalCode, detail
 	}
 	record.FinishedAt, record.Outcome, record.Detail = &now, job.OutcomeRefused, string(code)+": "+detail
 	r.parked.Finished++
-	r.parked.State, r.parked.Open, r.parked.Last = record.State, nil, &record
-	r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivitySaveReplay, record).Get(r.ctx, nil))
-	r.fail(r.show())
+	r.close(record)
 }
 
 // describe takes the context of the coroutine that waits.

@@ -73,17 +73,21 @@ func (j *jobRun) run(ctx workflow.Context) (json.RawMessage, error) {
 	if err == nil {
 		return result, nil
 	}
-	if temporal.IsCanceledError(err) || ctx.Err() != nil {
+	if temporal.IsCanceledError(err) {
 		return nil, temporal.NewCanceledError()
 	}
-	return nil, j.deadLetter(ctx, wire.Decode(err), !wire.Started(err))
+	failure := wire.Decode(err)
+	if ctx.Err() != nil && !failure.Class.Final() {
+		return nil, temporal.NewCanceledError() // a final verdict, such as an unknown outcome, is not thrown away by a cancel
+	}
+	return nil, j.deadLetter(ctx, failure, !wire.Started(err))
 }
 
 func (j *jobRun) deadline(ctx workflow.Context) time.Time {
 	if j.envelope.Deadline != nil {
 		return *j.envelope.Deadline
 	}
-	return workflow.GetInfo(ctx).WorkflowStartTime.Add(j.policy.Deadline)
+	return workflow.Now(ctx).Add(j.policy.Deadline) // not from the start event: that is before a delay
 }
 
 // handle runs the handler on its lane until a verdict is final. MaximumAttempts is only a distant safety net: Temporal

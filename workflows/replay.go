@@ -45,14 +45,18 @@ type replayRun struct {
 	signals  []signal
 	failed   workflow.ReceiveChannel
 	canceled bool
+	forged   bool // started under a workflow ID that is not the dead letter's
+	stale    bool // the key failed in another run while a replay was open: load again when it is over
 	err      error
 }
 
 func newReplayRun(ctx workflow.Context, in job.ReplayInput) (*replayRun, error) {
 	disconnected, _ := workflow.NewDisconnectedContext(ctx)
+	started := workflow.GetInfo(ctx).WorkflowExecution.ID
 	r := &replayRun{
 		ctx:      disconnected,
 		parked:   job.Parked{DeadLetterID: in.DeadLetterID, ID: in.ID},
+		forged:   started != in.ID.ReplayWorkflowID(),
 		selector: workflow.NewSelector(ctx),
 		updates:  workflow.NewBufferedChannel(ctx, 1000),
 		failed:   workflow.GetSignalChannel(ctx, job.SignalFailed),
@@ -140,10 +144,15 @@ func (r *replayRun) closed() bool {
 
 // load takes the state from the projection, and follows a replay that an earlier, lost Replay had begun.
 func (r *replayRun) load() error {
+	if r.forged {
+		return nil // no state: whatever it was asked is refused, and it closes
+	}
 	in := job.ReplayInput{DeadLetterID: r.parked.DeadLetterID, ID: r.parked.ID}
-	if err := workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivityLoadParked, in).Get(r.ctx, &r.parked); err != nil {
+	var fresh job.Parked // decoding into the old state would keep what is absent now
+	if err := workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivityLoadParked, in).Get(r.ctx, &fresh); err != nil {
 		return err
 	}
+	r.parked, r.stale = fresh, false
 	if r.parked.Open != nil {
 		r.follow(*r.parked.Open)
 	}
@@ -191,8 +200,11 @@ func (r *replayRun) handleFailure(c workflow.ReceiveChannel) {
 	if err := json.Unmarshal(inputBytes(raw), &d); err != nil {
 		return // not a job's signal
 	}
-	if r.parked.Open != nil || d.DeadLetterID != r.parked.DeadLetterID {
-		return // a running replay's own run reports through its result
+	switch {
+	case d.DeadLetterID != r.parked.DeadLetterID:
+	case r.parked.Open != nil:
+		r.stale = true // an open replay's own run reports through its result; this one was another's
+	default:
+		r.fail(r.load())
 	}
-	r.fail(r.load())
 }

@@ -33,14 +33,12 @@ func (r *replayRun) handle(in incoming) {
 
 // decide sets a refusal, or leaves the decision accepted.
 func (r *replayRun) decide(kind job.RequestKind, request job.Request, decision *job.Decision) {
-	switch kind {
-	case job.RequestAnnotate:
-		if r.parked.State == "" {
-			decision.Refusal = &job.Refusal{Code: job.RefusedClosed, Detail: "there is no such dead letter"}
-		}
-	case job.RequestDiscard:
+	switch {
+	case r.parked.State == "":
+		decision.Refusal = &job.Refusal{Code: job.RefusedClosed, Detail: "there is no such dead letter"}
+	case kind == job.RequestDiscard:
 		decision.Refusal = r.parked.CheckDiscard()
-	case job.RequestReplay:
+	case kind == job.RequestReplay:
 		decision.Refusal = r.checkReplay(request)
 		if decision.Refusal == nil {
 			decision.Replay = r.parked.Replays + 1
@@ -63,14 +61,14 @@ func (r *replayRun) checkReplay(request job.Request) *job.Refusal {
 	return r.probe(r.parked.Rule(request))
 }
 
-// refreshPolicy takes over limits that were changed while the dead letter was parked. They come through an activity,
-// since a branch may not depend on this worker's own policy set.
+// refreshPolicy takes over what may have changed while the dead letter was parked: the limits, and whether the payload
+// opens. They come through an activity, since a branch may not depend on this worker's own policy set.
 func (r *replayRun) refreshPolicy() {
 	in := job.ReplayInput{DeadLetterID: r.parked.DeadLetterID, ID: r.parked.ID}
 	var fresh job.Parked
 	r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivityLoadParked, in).Get(r.ctx, &fresh))
 	if fresh.State != "" {
-		r.parked.Policy = fresh.Policy
+		r.parked.Policy, r.parked.PayloadGone = fresh.Policy, fresh.PayloadGone
 	}
 }
 
@@ -92,6 +90,10 @@ func (r *replayRun) commit(kind job.RequestKind, request job.Request, decision j
 	if decision.Accepted && kind == job.RequestDiscard {
 		record.State = job.StateDiscarded
 	}
+	if decision.Accepted && kind == job.RequestReplay {
+		record.State = job.StateReplaying
+		r.open(request, decision)
+	}
 	if r.parked.State != "" {
 		r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivitySaveRequest, record).Get(r.ctx, nil))
 	}
@@ -102,7 +104,7 @@ func (r *replayRun) commit(kind job.RequestKind, request job.Request, decision j
 		r.parked.State = job.StateDiscarded
 		r.fail(r.show())
 	case kind == job.RequestReplay:
-		r.begin(request, decision)
+		r.begin(request)
 	}
 }
 
