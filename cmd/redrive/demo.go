@@ -78,12 +78,14 @@ func runDemo(ctx context.Context, env *environment, opts demoOptions) (code int,
 		d.stack.announceDemo(env.stdout)
 		return exitDone, d.stack.wait(ctx)
 	}
+	d.line.say("→", "now: make dev")
 	return exitDone, nil
 }
 
 func (d *demo) tell(ctx context.Context) error {
 	for _, chapter := range []func(context.Context) error{
-		d.enqueueAll, d.killAWorker, d.waitForTheRest, d.showTheDeadLetter, d.askTooEarly, d.deployTheRepair, d.replayIt, d.count,
+		d.enqueueAll, d.validJobs, d.killAWorker, d.leaseExpires, d.throttledDelivery,
+		d.showTheDeadLetter, d.askTooEarly, d.deployTheRepair, d.replayIt, d.count,
 	} {
 		if err := chapter(ctx); err != nil {
 			return err

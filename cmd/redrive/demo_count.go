@@ -88,10 +88,14 @@ func (d *demo) duplicates() (n int, err error) {
 func (d *demo) conclude() {
 	r := d.report
 	d.line.chapter("The counts")
-	d.line.say("·", "jobs in %d, completed %d, dead-lettered %d, resolved %d", r.Jobs, r.Completed, r.DeadLettered, r.Resolved)
-	d.line.say("·", "lease expiries %d, duplicate effects %d, lost %d", r.LeaseExpiries, r.DuplicateEffects, r.Lost)
+	then := "and then resolved"
+	if r.Resolved != r.DeadLettered {
+		then = fmt.Sprintf("and %d of them resolved", r.Resolved)
+	}
+	d.line.say("·", "%s in: %d completed, %d dead-lettered %s", plural(r.Jobs, "job"), r.Completed, r.DeadLettered, then)
+	d.line.say("·", "leases that expired: %d, duplicate effects: %d, jobs lost: %d", r.LeaseExpiries, r.DuplicateEffects, r.Lost)
 	if r.OK {
-		d.line.say("✓", "the story held, in %.1f s", r.Seconds)
+		d.line.say("✓", "all checks of the story passed, in %.0f s", r.Seconds)
 		return
 	}
 	d.line.say("✗", "the counts are not what they have to be")

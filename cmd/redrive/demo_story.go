@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/redrivehq/redrive/config"
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/starter"
 )
@@ -54,6 +55,21 @@ func (d *demo) enqueueAll(ctx context.Context) error {
 	return nil
 }
 
+// validJobs are done before the next chapter begins, so that it tells of its own job only.
+func (d *demo) validJobs(ctx context.Context) error {
+	d.line.chapter("The valid jobs")
+	for _, id := range d.jobs {
+		if id.Type != demoSick.Type || id == demoSick {
+			continue
+		}
+		if _, err := d.starter.Wait(ctx, id); err != nil {
+			return err
+		}
+		d.line.say("✓", "%s completed", id)
+	}
+	return nil
+}
+
 // killAWorker kills the process that holds the slow job, in the middle of it. The invalid job is dead-lettered by then:
 // that process might have been writing its record, which would be written by another, only later.
 func (d *demo) killAWorker(ctx context.Context) error {
@@ -91,23 +107,30 @@ func (d *demo) killAWorker(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) waitForTheRest(ctx context.Context) error {
+func (d *demo) leaseExpires(ctx context.Context) error {
+	policies, err := config.Load(d.config, nil)
+	if err != nil {
+		return err
+	}
+	d.line.say("·", "waiting for its lease (%g s) to expire", policies.Policies.Types[demoSlow.Type].Lease.Seconds())
+	if _, err := d.starter.Wait(ctx, demoSlow); err != nil {
+		return err
+	}
+	d.line.say("✓", "%s completed: its lease expired, and it ran again elsewhere%s", demoSlow, d.attemptOf(demoSlow))
+	return nil
+}
+
+func (d *demo) throttledDelivery(ctx context.Context) error {
+	d.line.chapter("Meanwhile a receiver was busy")
 	for _, id := range d.jobs {
-		if id == demoSick {
+		if id.Type != "webhook.deliver" {
 			continue
 		}
 		if _, err := d.starter.Wait(ctx, id); err != nil {
 			return err
 		}
-		switch id.Type {
-		case "webhook.deliver":
-			throttled, _ := d.receiver.counts()
-			d.line.say("✓", "%s completed; before that the receiver had answered 429 (too many requests) %d times", id, throttled)
-		case demoSlow.Type:
-			d.line.say("✓", "%s completed: its lease expired, and it ran again elsewhere%s", id, d.attemptOf(id))
-		default:
-			d.line.say("✓", "%s completed", id)
-		}
+		throttled, _ := d.receiver.counts()
+		d.line.say("✓", "%s completed; before that the receiver had answered 429 (too many requests) %s", id, plural(throttled, "time"))
 	}
 	return nil
 }
@@ -137,7 +160,7 @@ func (d *demo) showTheDeadLetter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.line.say("!", "%s is poison: %s after %d attempt", demoSick, letter.Class, letter.Log.Counted)
+	d.line.say("!", "%s is poison: %s after %s", demoSick, letter.Class, plural(letter.Log.Counted, "attempt"))
 	d.line.say("·", "dead letter %s, scrubbed: %s", letter.ID, printable(letter.Message))
 	d.line.say("·", "payload, redacted: %s", letter.RedactedPayload)
 	d.line.say("·", "the payload itself is in the vault, encrypted, as %s", letter.PayloadRef)
@@ -155,6 +178,8 @@ func (d *demo) ask(ctx context.Context, reason string) (job.Decision, error) {
 
 func (d *demo) askTooEarly(ctx context.Context) error {
 	d.line.chapter("An operator asks for a replay before anything was repaired")
+	d.line.say("→", "ada, the operator on call, asks: maybe it works now")
+	d.line.say("·", "looking for a live build that may run it (up to 4 s)")
 	decision, err := d.ask(ctx, "maybe it works now")
 	if err != nil {
 		return err
@@ -186,6 +211,7 @@ func (d *demo) deployTheRepair(ctx context.Context) error {
 
 func (d *demo) replayIt(ctx context.Context) error {
 	d.line.chapter("The replay, under the original key")
+	d.line.say("→", "ada asks again: v2 reads amounts with a currency")
 	decision, err := d.ask(ctx, "v2 reads amounts with a currency")
 	if err != nil {
 		return err
@@ -193,7 +219,7 @@ func (d *demo) replayIt(ctx context.Context) error {
 	if !decision.Accepted {
 		return fmt.Errorf("the replay should have been accepted, it was refused: %+v", decision.Refusal)
 	}
-	d.line.say("→", "accepted as replay %d, asked for by ada", decision.Replay)
+	d.line.say("✓", "accepted as replay %d", decision.Replay)
 	record, err := d.replay.AwaitOutcome(ctx, decision.DeadLetterID, decision.Replay)
 	if err != nil {
 		return err
