@@ -89,6 +89,9 @@ func startAdmin(ctx context.Context, a config.Admin, c *worker.Client, db *datab
 		},
 		Version: worker.BuildVersion(), Logger: logger,
 	})
+	if errors.Is(err, admin.ErrInvalidOptions) && token == "" {
+		return nil, usagef("%w: set REDRIVE_ADMIN_TOKEN or admin.token_file", err)
+	}
 	if err != nil {
 		return nil, err
 	}

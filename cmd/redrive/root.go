@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	command, err := root.ExecuteContextC(ctx)
+	if err == nil && unknownHelp(command) {
+		err = unknownCommand(command, command.Flags().Arg(0))
+	}
 	code := exitCode(err)
 	if err != nil {
 		complain(stderr, err)
@@ -43,7 +48,13 @@ TEMPORAL_PROFILE.`)
   redrive dead-letters replay dl_ab2c… --reason 'amounts are parsed now'`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", plainFlagError(err)) })
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if !unknownHelp(cmd) {
+			help(cmd, args)
+		}
+	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&env.configFile, "config", "", "the configuration `file` (default: $REDRIVE_CONFIG, else redrive.yaml if it exists)")
 	flags.StringVarP(&env.output, "output", "o", outputTable, "how results are written: table or json")
@@ -64,9 +75,36 @@ func group(use, short, long string) *cobra.Command {
 			if len(args) == 0 {
 				return usagef("%s needs a command: %s", cmd.CommandPath(), subcommands(cmd))
 			}
-			return usagef("%s has no command %q, there are: %s", cmd.CommandPath(), args[0], subcommands(cmd))
+			return unknownCommand(cmd, args[0])
 		},
 	}
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	return usagef("%s has no command %q, there are: %s", cmd.CommandPath(), name, subcommands(cmd))
+}
+
+// unknownHelp tells whether the help of a command that does not exist was asked for, in which cobra sees the group's.
+func unknownHelp(cmd *cobra.Command) bool { return cmd.HasSubCommands() && cmd.Flags().NArg() > 0 }
+
+// plainFlagError says of a value that a flag cannot take which it can, in place of the parser's own words.
+func plainFlagError(err error) error {
+	var invalid interface{ GetValue() string } // pflag's InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	var number *strconv.NumError
+	wanted := "a duration such as 30s, 15m or 2h"
+	switch {
+	case errors.As(err, &number) && number.Func == "ParseBool":
+		wanted = "true or false"
+	case errors.As(err, &number) && errors.Is(err, strconv.ErrRange):
+		wanted = "a smaller number"
+	case errors.As(err, &number):
+		wanted = "a whole number"
+	}
+	said, _, _ := strings.Cut(err.Error(), " flag: ")
+	return fmt.Errorf("%s: allowed is %s", said, wanted)
 }
 
 func subcommands(cmd *cobra.Command) string {
