@@ -27,6 +27,15 @@ func TestClosedListsHoldEveryConstant(t *testing.T) {
 		"RefusalCode": text(job.AllRefusalCodes()),
 		"RequestKind": text(job.AllRequestKinds()),
 		"Effects":     text(job.AllEffects()),
+		"EffectState": text(job.AllEffectStates()),
+		"EffectEvent": text(job.AllEffectEvents()),
+	}
+	// What a class has, not what is chosen from: nobody needs these lists.
+	for _, name := range []string{"Disposition", "Need"} {
+		delete(declared, name)
+	}
+	for name := range declared {
+		require.Contains(t, lists, name, "a closed list needs an All function, and this test its name")
 	}
 	for name, listed := range lists {
 		t.Run(name, func(t *testing.T) {
