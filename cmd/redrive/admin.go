@@ -55,6 +55,9 @@ Off loopback a bearer token is required: admin.token_file, or REDRIVE_ADMIN_TOKE
 		}
 		defer c.Close()
 		api, err := startAdmin(cmd.Context(), settings.Admin, c, db, logger)
+		if errors.Is(err, admin.ErrInvalidOptions) {
+			return usagef("%w: set REDRIVE_ADMIN_TOKEN or admin.token_file", err)
+		}
 		if err != nil {
 			return err
 		}
@@ -89,9 +92,6 @@ func startAdmin(ctx context.Context, a config.Admin, c *worker.Client, db *datab
 		},
 		Version: worker.BuildVersion(), Logger: logger,
 	})
-	if errors.Is(err, admin.ErrInvalidOptions) && token == "" {
-		return nil, usagef("%w: set REDRIVE_ADMIN_TOKEN or admin.token_file", err)
-	}
 	if err != nil {
 		return nil, err
 	}

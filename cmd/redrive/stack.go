@@ -12,6 +12,7 @@ import (
 	sdkclient "go.temporal.io/sdk/client"
 	"go.uber.org/zap"
 
+	"github.com/redrivehq/redrive/admin"
 	"github.com/redrivehq/redrive/config"
 	"github.com/redrivehq/redrive/testsuite"
 	"github.com/redrivehq/redrive/vault"
@@ -141,7 +142,9 @@ func (s *stack) openStore(ctx context.Context, _ *environment, _ stackOptions) (
 }
 
 func (s *stack) startAdmin(ctx context.Context, _ *environment, _ stackOptions) (err error) {
-	if s.admin, err = startAdmin(ctx, s.settings.Admin, s.Client, s.Store, s.logger); err != nil {
+	if s.admin, err = startAdmin(ctx, s.settings.Admin, s.Client, s.Store, s.logger); errors.Is(err, admin.ErrInvalidOptions) {
+		return usagef("%w, which this stack has none of: listen on loopback", err)
+	} else if err != nil {
 		return err
 	}
 	s.AdminURL = s.admin.url
