@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -95,20 +96,32 @@ func OnceInTx[T any](
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(applied)
+		encoded, err := json.Marshal(applied)
+		if err != nil {
+			return nil, job.HandlerDefect(fmt.Errorf("effect %s: %w: %w", id, job.ErrEffectResult, err))
+		}
+		return encoded, nil
 	})
-	switch {
-	case err != nil:
-		return result, already, err
-	case already:
-		scope.Observe(id, job.EffectWasDeduplicated)
-	default:
-		scope.Observe(id, job.EffectWasApplied) // if the caller commits
+	if err != nil {
+		return result, false, classified(err)
 	}
 	if err := json.Unmarshal(stored, &result); err != nil {
 		return result, already, job.HandlerDefect(fmt.Errorf("effect %s: %w: it does not decode into %T", id, job.ErrEffectResult, result))
 	}
+	event := job.EffectWasApplied // if the caller commits
+	if already {
+		event = job.EffectWasDeduplicated
+	}
+	scope.Observe(id, event)
 	return result, already, nil
+}
+
+// classified gives the ledger's refusals the class that a handler would have to know.
+func classified(err error) error {
+	if errors.Is(err, job.ErrEffectUnknown) {
+		return job.UnknownOutcome(err)
+	}
+	return err
 }
 
 // InTx applies a transactional effect once. It first makes the ledger's row in the caller's transaction, then calls do,

@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.DB) {
 		"Text":          testText,
 		"Concurrency":   testConcurrency,
 		"Cancel":        testCancel,
+		"Ledger":        testLedger,
 	}
 	for name, topic := range topics {
 		t.Run(name, func(t *testing.T) {
