@@ -213,7 +213,7 @@ func mayHaveHappened(err error) bool {
 }
 
 func timedOut(err error) (yes bool) {
-	defer func() { _ = recover() }() // the error is the user's
+	defer func() { _ = recover() }()                 // the error is the user's
 	timeout, ok := err.(interface{ Timeout() bool }) //nolint:errorlint // the walk looks at each node itself
 	return ok && timeout.Timeout()
 }

@@ -135,13 +135,14 @@ func (h *holder) claim() {
 	h.claimed, h.called = &got.Claim, false
 }
 
-// fenced lets go of a claim that was refused, which must be stale.
+// fenced lets go of a claim that was refused, which must be stale; one that was not must be the current one.
 func (h *holder) fenced(err error) bool {
+	got, _ := h.w.record()
 	if err == nil {
+		require.Equal(h.w.rt, got.Fence, h.claimed.Fence, "a stale holder was not refused")
 		return false
 	}
 	require.ErrorIs(h.w.rt, err, job.ErrFenced)
-	got, _ := h.w.record()
 	require.True(h.w.rt, got.Fence > h.claimed.Fence || got.State != job.EffectClaimed, "refused under the current fence")
 	h.claimed = nil
 	return true
