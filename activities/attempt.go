@@ -31,6 +31,8 @@ type RunnerOptions struct {
 	// Heartbeats extends leases and knows which extension was acknowledged. Nil: the SDK's own, for tests of one
 	// attempt; a lease that nobody acknowledges then ends nothing.
 	Heartbeats Heartbeats
+	// Ledger applies effects once. Nil: handlers that use job.Once are told that there is none.
+	Ledger job.Ledger
 	// Suspects is the turn that all runners of the process share. Nil: this runner's own.
 	Suspects *Suspects
 	// Redaction replaces the rules that the handler was registered with, when the worker holds the policy set.
@@ -206,7 +208,7 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 	if a.Envelope.Replay != nil {
 		info.Replay = a.Envelope.Replay.Number
 	}
-	ctx, cancel := context.WithTimeoutCause(job.WithAttempt(ctx, info), a.Limits.Timeout, job.ErrAttemptTimeout)
+	ctx, cancel := context.WithTimeoutCause(r.withLedger(job.WithAttempt(ctx, info), number), a.Limits.Timeout, job.ErrAttemptTimeout)
 	defer cancel()
 	// The server's own timeout comes a lease later.
 	grace := min(max(activity.GetInfo(ctx).HeartbeatTimeout/2, job.MinLease/2), maxGrace)
@@ -218,6 +220,33 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 		return nil, err
 	}
 	return encodeResult(result)
+}
+
+// withLedger lets the handler claim effects in the name of this attempt.
+func (r *Runner) withLedger(ctx context.Context, number int) context.Context {
+	if r.options.Ledger == nil {
+		return ctx
+	}
+	info := activity.GetInfo(ctx)
+	return job.WithLedger(ctx, r.options.Ledger, job.EffectScope{
+		Namespace: info.Namespace, Lease: info.HeartbeatTimeout,
+		Holder: fmt.Sprintf("%s/%s/%d", r.options.Worker, info.WorkflowExecution.RunID, number),
+	})
+}
+
+// aroundEffects tells trouble with the ledger, or with another holder of an effect, from a verdict, and how long to
+// stay away. An error whose own methods panic is nobody's trouble but the handler's.
+func aroundEffects(err error) (delay time.Duration, trouble bool) {
+	defer func() {
+		if recover() != nil {
+			delay, trouble = 0, false
+		}
+	}()
+	var held *job.EffectHeldError
+	if errors.As(err, &held) {
+		return held.For, true
+	}
+	return handBackDelay, errors.Is(err, job.ErrEffectHeld) || errors.Is(err, job.ErrFenced) || errors.Is(err, job.ErrLedgerUnavailable)
 }
 
 // maxGrace is the longest that an attempt waits for a handler whose context has ended.
@@ -254,6 +283,11 @@ func (r *Runner) verdict(
 	class, retryAfter := job.Classify(err, r.entry.definition.Classify)
 	if ctx.Err() != nil && undecided(err) {
 		return r.interrupted(ctx, log)
+	}
+	if delay, trouble := aroundEffects(err); trouble && undecided(err) {
+		back := r.handBack(log, "effect", "an effect is held by another attempt, or the ledger could not be asked")
+		back.Delay = max(delay, handBackDelay)
+		return back
 	}
 	log = log.Add(job.Attempt{
 		Class: class, Counted: class.Counted(), Started: started, Ran: r.options.Now().Sub(started),

@@ -40,6 +40,9 @@ type Options struct {
 	// Store and Vault are required with Policies.
 	Store Store
 	Vault Vault
+	// Ledger applies effects once, for handlers registered with job.EffectsLedger; it is a store's DB. Default: Store,
+	// when that is one.
+	Ledger job.Ledger
 	// Payloads opens payload references on lanes. Default: Vault. Without either, replays are handed to other workers.
 	Payloads Payloads
 	// Drain is how long running handlers may go on after a stop. Default 10s.
@@ -61,6 +64,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Payloads == nil && o.Vault != nil {
 		o.Payloads = o.Vault
+	}
+	if ledger, ok := o.Store.(job.Ledger); ok && o.Ledger == nil {
+		o.Ledger = ledger
 	}
 	if o.Drain == 0 {
 		o.Drain = 10 * time.Second
@@ -87,6 +93,11 @@ func (o Options) validate() error {
 		return fmt.Errorf("%w: drain %s and max concurrent %d must not be negative", ErrInvalidOptions, o.Drain, o.MaxConcurrent)
 	case len(o.HandlerVersion) > job.MaxNameBytes:
 		return fmt.Errorf("%w: the handler version is %d bytes, at most %d are allowed", ErrInvalidOptions, len(o.HandlerVersion), job.MaxNameBytes)
+	}
+	for _, t := range o.Handlers.Types() {
+		if d, _ := o.Handlers.Definition(t); d.Effects == job.EffectsLedger && o.Ledger == nil {
+			return fmt.Errorf("%w: job type %s keeps its effects single by the ledger, and there is none; set Ledger", ErrInvalidOptions, t)
+		}
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func (w *Worker) addStore() error {
 func (w *Worker) addLane(t job.Type) error {
 	options := activities.RunnerOptions{
 		Version: w.options.HandlerVersion, Worker: w.options.Identity,
-		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Suspects: w.suspects, Logger: w.options.Logger,
+		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Suspects: w.suspects, Ledger: w.options.Ledger, Logger: w.options.Logger,
 	}
 	if w.options.Policies != nil {
 		rules := w.policies.For(t).Redaction
