@@ -16,9 +16,7 @@ import (
 // is written once and Replay is parked.
 func TestStoreOutageLosesNothing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("needs the embedded Temporal and PostgreSQL: run `make test`")
-	}
+	needsServices(t)
 	cluster := pg.StartForTest(t)
 	s := newStack(t, func(t *testing.T) (*store.DB, string) {
 		t.Helper()

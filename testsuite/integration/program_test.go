@@ -167,9 +167,7 @@ func production(t *testing.T) (address string, knocks *atomic.Int64) {
 // `make demo` is `redrive dev --demo`: the story holds, and the server in TEMPORAL_ADDRESS is not touched.
 func TestDemoLeavesProductionAlone(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("needs the embedded Temporal: run `make test`")
-	}
+	needsServices(t)
 	address, knocks := production(t)
 	report := filepath.Join(t.TempDir(), "report.json")
 	told := redrive(t, []string{"TEMPORAL_ADDRESS=" + address, "TEMPORAL_NAMESPACE=production", "TMPDIR=" + t.TempDir()}, "dev", "--demo", "--report", report)
@@ -195,9 +193,7 @@ func TestDemoLeavesProductionAlone(t *testing.T) {
 // `redrive dev --json` prints one line when ready, leaves production alone, and ends when asked.
 func TestDevLeavesProductionAlone(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("needs the embedded Temporal: run `make test`")
-	}
+	needsServices(t)
 	address, knocks := production(t)
 	command := redriveCommand(t, []string{"TEMPORAL_ADDRESS=" + address}, "dev", "--json")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
