@@ -28,11 +28,11 @@ help: ## list these targets
 
 .PHONY: demo
 demo: build ## the whole story on an embedded Temporal; ends by itself, and its exit code tells
-	bin/redrive dev --demo
+	bin/redrive dev --demo --report demo-report.json
 
 .PHONY: dev
 dev: build ## the same, but it stays up and prints its addresses
-	bin/redrive dev --demo --stay
+	bin/redrive dev --demo --stay --report demo-report.json
 
 .PHONY: build
 build: bin/redrive bin/devserver ## bin/redrive, and bin/devserver (the embedded Temporal: minutes the first time)
