@@ -17,10 +17,10 @@ import (
 	"github.com/redrivehq/redrive/redaction"
 )
 
-// Payloads opens payload references. It is safe for concurrent use. An error that wraps job.ErrPayloadGone will not
+// Payloads opens the payload references of a job. It is safe for concurrent use. An error that wraps job.ErrPayloadGone will not
 // heal; any other may.
 type Payloads interface {
-	Open(ctx context.Context, ref job.PayloadRef) ([]byte, error)
+	Open(ctx context.Context, ref job.PayloadRef, id job.KeyID) ([]byte, error)
 }
 
 // RunnerOptions are what the attempts of a process have in common.
@@ -178,7 +178,7 @@ func (r *Runner) payload(ctx context.Context, log job.AttemptLog, e job.Envelope
 	}
 	var payload []byte
 	err := fenced(func() (err error) { // a vault that panics is trouble around the job
-		payload, err = r.options.Payloads.Open(ctx, e.PayloadRef)
+		payload, err = r.options.Payloads.Open(ctx, e.PayloadRef, e.ID())
 		return err
 	})
 	if errors.Is(err, job.ErrPayloadGone) {

@@ -113,7 +113,7 @@ func (d *DeadLetters) RecordDeath(ctx context.Context, notice job.DeathNotice) (
 // vault. A payload that is gone for good is no reason to lose the record.
 func (d *DeadLetters) payload(ctx context.Context, n job.DeathNotice) ([]byte, job.PayloadRef, error) {
 	if n.PayloadRef != "" {
-		payload, err := d.options.Vault.Open(ctx, n.PayloadRef)
+		payload, err := d.options.Vault.Open(ctx, n.PayloadRef, n.ID)
 		if err != nil && !errors.Is(err, job.ErrPayloadGone) {
 			return nil, "", fmt.Errorf("open payload %s: %w", n.PayloadRef, err)
 		}

@@ -59,7 +59,7 @@ func (s *shelf) DeadLetter(_ context.Context, id job.DeadLetterID) (job.DeadLett
 func (s *shelf) SaveRequest(context.Context, job.RequestRecord) error { return s.down }
 func (s *shelf) SaveReplay(context.Context, job.ReplayRecord) error   { return s.down }
 
-func (s *shelf) Open(_ context.Context, ref job.PayloadRef) ([]byte, error) {
+func (s *shelf) Open(_ context.Context, ref job.PayloadRef, _ job.KeyID) ([]byte, error) {
 	if s.down != nil {
 		return nil, s.down
 	}

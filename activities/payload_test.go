@@ -17,7 +17,9 @@ import (
 
 type openFunc func(ref job.PayloadRef) ([]byte, error)
 
-func (f openFunc) Open(_ context.Context, ref job.PayloadRef) ([]byte, error) { return f(ref) }
+func (f openFunc) Open(_ context.Context, ref job.PayloadRef, _ job.KeyID) ([]byte, error) {
+	return f(ref)
+}
 
 func byReference(a *job.Assignment) { a.Envelope.Payload, a.Envelope.PayloadRef = nil, "pl_1" }
 

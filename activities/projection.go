@@ -66,7 +66,7 @@ func (d *DeadLetters) payloadGone(ctx context.Context, letter job.DeadLetter) bo
 	if letter.Class.Need() != job.NeedPayload || letter.PayloadRef == "" {
 		return false
 	}
-	_, err := d.options.Vault.Open(ctx, letter.PayloadRef)
+	_, err := d.options.Vault.Open(ctx, letter.PayloadRef, letter.KeyID)
 	return err != nil
 }
 

@@ -25,12 +25,12 @@ func Example() {
 		return
 	}
 	stored.put("pl_1", sealed)
-	payload, err := v.Open(context.Background(), "pl_1")
+	payload, err := v.Open(context.Background(), "pl_1", id)
 	fmt.Println(string(payload), err)
 
 	sealed.KeyID.Key = "order-1002.receipt" // somebody moves the row to another job
 	stored.put("pl_1", sealed)
-	_, err = v.Open(context.Background(), "pl_1")
+	_, err = v.Open(context.Background(), "pl_1", id)
 	fmt.Println(err)
 	// Output:
 	// {"to":"ada@example.com"} <nil>

@@ -39,7 +39,7 @@ func TestKeysetRoundTrip(t *testing.T) {
 	loaded, err := vault.LoadKeyset(keysetFile(t, plain(t, keys), 0o600))
 	require.NoError(t, err)
 	require.Equal(t, keys.ID(), loaded.ID())
-	opened, err := vault.New(loaded, stored).Open(t.Context(), "pl_a")
+	opened, err := vault.New(loaded, stored).Open(t.Context(), "pl_a", receipt())
 	require.NoError(t, err)
 	require.Equal(t, "x", string(opened))
 }

@@ -44,18 +44,19 @@ func (v *Vault) Seal(ref job.PayloadRef, id job.KeyID, plaintext []byte, now tim
 	return job.SealedPayload{Ref: ref, KeyID: id, KeysetID: v.keys.ID(), Ciphertext: ciphertext, CreatedAt: now.UTC()}, nil
 }
 
-// Open returns the payload behind a reference. What will not heal wraps job.ErrPayloadGone: no row,
+// Open returns the payload behind a reference of the job that id names: a reference is safe to copy, since it opens for
+// no other job. What will not heal wraps job.ErrPayloadGone: no row,
 // ErrForged. Any other error is the store's and may pass.
-func (v *Vault) Open(ctx context.Context, ref job.PayloadRef) ([]byte, error) {
+func (v *Vault) Open(ctx context.Context, ref job.PayloadRef, id job.KeyID) ([]byte, error) {
 	sealed, err := v.rows.SealedPayload(ctx, ref)
 	if err != nil {
 		return nil, fmt.Errorf("open payload %s: %w", ref, err)
 	}
-	plaintext, err := v.keys.aead.Decrypt(sealed.Ciphertext, binding(ref, sealed.KeyID))
+	plaintext, err := v.keys.aead.Decrypt(sealed.Ciphertext, binding(ref, id))
 	switch {
-	case err == nil:
+	case err == nil && sealed.KeyID == id:
 		return plaintext, nil
-	case !v.keys.holds(sealed.KeysetID):
+	case err != nil && !v.keys.holds(sealed.KeysetID):
 		return nil, fmt.Errorf("open payload %s: %w: it was sealed with key %q, the keyset's primary is %s",
 			ref, ErrUnknownKey, sealed.KeysetID, v.keys.ID())
 	default:

@@ -64,7 +64,7 @@ func TestOpenIsTheInverseOfSeal(t *testing.T) {
 			require.False(rt, bytes.Contains(sealed.Ciphertext, plaintext))
 		}
 		stored.put(ref, sealed)
-		opened, err := v.Open(t.Context(), ref)
+		opened, err := v.Open(t.Context(), ref, id)
 		require.NoError(rt, err)
 		require.True(rt, bytes.Equal(plaintext, opened))
 	})
@@ -99,7 +99,7 @@ func TestOpenRefusesWhatWasNotSealed(t *testing.T) {
 			sealed.KeyID = job.KeyID{Type: "email.sen", Key: "dorder-1"}
 		}
 		stored.put(ref, sealed)
-		opened, err := v.Open(t.Context(), ref)
+		opened, err := v.Open(t.Context(), ref, receipt())
 		require.ErrorIs(rt, err, vault.ErrForged)
 		require.ErrorIs(rt, err, job.ErrPayloadGone)
 		require.NotErrorIs(rt, err, vault.ErrUnknownKey)
@@ -113,15 +113,24 @@ func TestOpen(t *testing.T) {
 
 	t.Run("NoRow", func(t *testing.T) {
 		t.Parallel()
-		_, err := vault.New(newKeyset(t), newRows()).Open(t.Context(), "pl_nowhere")
+		_, err := vault.New(newKeyset(t), newRows()).Open(t.Context(), "pl_nowhere", receipt())
 		require.ErrorIs(t, err, job.ErrPayloadGone)
 		require.NotErrorIs(t, err, vault.ErrForged)
+	})
+	t.Run("AnotherJobsReference", func(t *testing.T) {
+		t.Parallel()
+		stored, keys := newRows(), newKeyset(t)
+		sealed, err := vault.New(keys, stored).Seal("pl_a", receipt(), []byte("secret"), time.Now())
+		require.NoError(t, err)
+		stored.put("pl_a", sealed)
+		_, err = vault.New(keys, stored).Open(t.Context(), "pl_a", job.KeyID{Type: "other.job", Key: "thief"})
+		require.ErrorIs(t, err, vault.ErrForged)
 	})
 	t.Run("StoreDown", func(t *testing.T) {
 		t.Parallel()
 		stored := newRows()
 		stored.down = errors.New("connection refused")
-		_, err := vault.New(newKeyset(t), stored).Open(t.Context(), "pl_a")
+		_, err := vault.New(newKeyset(t), stored).Open(t.Context(), "pl_a", receipt())
 		require.ErrorIs(t, err, stored.down)
 		require.NotErrorIs(t, err, job.ErrPayloadGone)
 	})
@@ -131,7 +140,7 @@ func TestOpen(t *testing.T) {
 		sealed, err := vault.New(sealing, stored).Seal("pl_a", receipt(), []byte("secret"), time.Now())
 		require.NoError(t, err)
 		stored.put("pl_a", sealed)
-		_, err = vault.New(newKeyset(t), stored).Open(t.Context(), "pl_a")
+		_, err = vault.New(newKeyset(t), stored).Open(t.Context(), "pl_a", receipt())
 		require.ErrorIs(t, err, vault.ErrUnknownKey)
 		require.NotErrorIs(t, err, job.ErrPayloadGone, "another worker may hold the key")
 		require.ErrorContains(t, err, sealing.ID())
@@ -147,7 +156,7 @@ func TestOpen(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, before.ID(), after.ID())
 		v := vault.New(after, stored)
-		opened, err := v.Open(t.Context(), "pl_a")
+		opened, err := v.Open(t.Context(), "pl_a", receipt())
 		require.NoError(t, err)
 		require.Equal(t, "old", string(opened))
 
@@ -155,7 +164,7 @@ func TestOpen(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, after.ID(), sealed.KeysetID)
 		stored.put("pl_b", sealed)
-		_, err = vault.New(before, stored).Open(t.Context(), "pl_b")
+		_, err = vault.New(before, stored).Open(t.Context(), "pl_b", receipt())
 		require.ErrorIs(t, err, vault.ErrUnknownKey, "a worker that was not given the new keyset")
 	})
 }

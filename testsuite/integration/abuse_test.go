@@ -126,3 +126,17 @@ func TestCancelKeepsAnUnknownOutcome(t *testing.T) {
 	require.NoError(t, s.starter.Cancel(t.Context(), enqueued.ID))
 	require.Equal(t, job.CauseUnknownOutcome, s.parked(enqueued.ID).Cause)
 }
+
+// A payload reference opens for its own job only: one that names another job's payload is a payload that is not there.
+func TestForeignPayloadReference(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, openSQLite)
+	s.work("v1", handlers(t, "note.keep", broken))
+	victim := s.parked(s.enqueue("note.keep", "victim", note{"bad"}).ID)
+	thief := job.KeyID{Type: "note.keep", Key: "thief"}
+	_, err := s.starter.Start(t.Context(), job.Envelope{Type: thief.Type, Key: thief.Key, PayloadRef: victim.PayloadRef}, starter.EnqueueOptions{})
+	require.NoError(t, err)
+	letter := s.parked(thief)
+	require.Equal(t, job.CausePayloadUnavailable, letter.Cause)
+	require.Empty(t, letter.RedactedPayload)
+}

@@ -70,7 +70,7 @@ func TestNoSecretInWhatTheFailureLeavesBehind(t *testing.T) {
 					require.NotContains(t, event.String(), canary, "event %d of %s", i+1, workflowID)
 				}
 			}
-			opened, err := s.vault.Open(t.Context(), letter.PayloadRef)
+			opened, err := s.vault.Open(t.Context(), letter.PayloadRef, letter.KeyID)
 			require.NoError(t, err)
 			require.Contains(t, string(opened), canary, "the vault keeps the payload")
 		}
