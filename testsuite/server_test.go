@@ -28,6 +28,7 @@ import (
 
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/testsuite"
+	"github.com/redrivehq/redrive/testsuite/services"
 )
 
 // holderEnv makes TestServerHolder hold a server; its value is the options as JSON.
@@ -236,9 +237,7 @@ func newServer(t *testing.T, opts testsuite.ServerOptions) *testsuite.Server {
 
 func binary(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts Temporal servers; run it without -short")
-	}
+	services.Needed(t, "Temporal servers")
 	path, err := filepath.Abs("../bin/devserver")
 	require.NoError(t, err)
 	require.FileExists(t, path, "run `make bin/devserver` first")

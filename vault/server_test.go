@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/redrivehq/redrive/testsuite"
+	"github.com/redrivehq/redrive/testsuite/services"
 	"github.com/redrivehq/redrive/vault"
 )
 
@@ -93,9 +94,7 @@ func taskFailures(t *testing.T, client sdkclient.Client, run sdkclient.WorkflowR
 
 func dial(t *testing.T, data converter.DataConverter) sdkclient.Client {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a Temporal server: run without -short, or `make test`")
-	}
+	services.Needed(t, "a Temporal server")
 	server, err := testsuite.StartServer(t.Context(), testsuite.ServerOptions{Reuse: os.Getenv("REDRIVE_TEST_TEMPORAL"), NoUI: true})
 	if errors.Is(err, testsuite.ErrNoServer) && os.Getenv("CI") != "true" {
 		t.Skip(err)

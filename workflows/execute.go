@@ -133,25 +133,26 @@ func (r *replayRun) finish(record job.ReplayRecord, err error) {
 
 // conclude moves the state after a replay. One that failed again waits longer each time.
 func (r *replayRun) conclude(record job.ReplayRecord, outcome job.Outcome, detail string, dead *job.DeadLettered) {
-	now := workflow.Now(r.ctx)
-	record.FinishedAt, record.Outcome, record.Detail = &now, outcome, detail
+	record.Outcome, record.Detail = outcome, detail
 	record.State = job.StateDeadLettered
 	if outcome == job.OutcomeResolved {
 		record.State = job.StateResolved
 	}
 	if outcome == job.OutcomeFailedAgain {
-		r.parked.NotBefore = now.Add(r.parked.Policy.Wait(record.Number))
+		r.parked.NotBefore = workflow.Now(r.ctx).Add(r.parked.Policy.Wait(record.Number))
 		record.NotBefore = &r.parked.NotBefore
 	}
 	if dead != nil {
 		r.parked.Fail(*dead)
 	}
-	r.parked.Finished++
 	r.close(record)
 }
 
 // close records the end of a replay.
 func (r *replayRun) close(record job.ReplayRecord) {
+	now := workflow.Now(r.ctx)
+	record.FinishedAt = &now
+	r.parked.Finished++
 	r.parked.State, r.parked.Open, r.parked.Last = record.State, nil, &record
 	r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivitySaveReplay, record).Get(r.ctx, nil))
 	if r.stale {
@@ -190,12 +191,10 @@ func (r *replayRun) collide(record job.ReplayRecord) {
 }
 
 func (r *replayRun) refuse(record job.ReplayRecord, code job.RefusalCode, detail string) {
-	now := workflow.Now(r.ctx)
 	if record.State != job.StateResolved {
 		record.State = job.StateDeadLettered
 	}
-	record.FinishedAt, record.Outcome, record.Detail = &now, job.OutcomeRefused, string(code)+": "+detail
-	r.parked.Finished++
+	record.Outcome, record.Detail = job.OutcomeRefused, string(code)+": "+detail
 	r.close(record)
 }
 

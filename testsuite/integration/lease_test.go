@@ -67,41 +67,6 @@ func (s *stack) beatsOf(workflowID string) bool {
 	return len(pending) == 1 && pending[0].GetHeartbeatDetails() != nil
 }
 
-// An outage that is shorter than the lease cancels nobody.
-func TestShortOutageCancelsNobody(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, openSQLite)
-	s.work("v1", nil)
-	line := newProxy(t, shared.Address)
-	started, release := make(chan struct{}, 1), make(chan struct{})
-	var runs, canceled atomic.Int64
-	s.through(line, "v1", handlers(t, "note.keep", func(ctx context.Context, _ note) (any, error) {
-		runs.Add(1)
-		started <- struct{}{}
-		select {
-		case <-release:
-			return "done", nil
-		case <-ctx.Done():
-			canceled.Add(1)
-			return nil, context.Cause(ctx)
-		}
-	}))
-	enqueued := s.enqueue("note.keep", "a", note{})
-	<-started
-	s.until("the lease was extended once", func() bool { return s.beatsOf(enqueued.WorkflowID) })
-	line.set(true)
-	outage := time.NewTimer(quick().Lease / 3)
-	<-outage.C
-	line.set(false)
-	calm := time.NewTimer(2 * quick().Lease)
-	<-calm.C
-	close(release)
-	_, err := s.wait(enqueued.ID)
-	require.NoError(t, err)
-	require.EqualValues(t, 1, runs.Load())
-	require.Zero(t, canceled.Load())
-}
-
 // A job of many lease lengths that heartbeats runs exactly once.
 func TestLongJobRunsOnce(t *testing.T) {
 	t.Parallel()

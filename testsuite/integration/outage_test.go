@@ -10,13 +10,14 @@ import (
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/store"
 	"github.com/redrivehq/redrive/testsuite/pg"
+	"github.com/redrivehq/redrive/testsuite/services"
 )
 
 // Promise 1: with the dead-letter database stopped, a poison job stays open and visible; when it comes back, the record
 // is written once and Replay is parked.
 func TestStoreOutageLosesNothing(t *testing.T) {
 	t.Parallel()
-	needsServices(t)
+	services.Needed(t, "the embedded Temporal and PostgreSQL")
 	cluster := pg.StartForTest(t)
 	s := newStack(t, func(t *testing.T) (*store.DB, string) {
 		t.Helper()

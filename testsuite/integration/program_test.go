@@ -19,6 +19,7 @@ import (
 
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/starter"
+	"github.com/redrivehq/redrive/testsuite/services"
 )
 
 // program is the path of a freshly built redrive; it is built once for the package.
@@ -167,7 +168,7 @@ func production(t *testing.T) (address string, knocks *atomic.Int64) {
 // `make demo` is `redrive dev --demo`: the story holds, and the server in TEMPORAL_ADDRESS is not touched.
 func TestDemoLeavesProductionAlone(t *testing.T) {
 	t.Parallel()
-	needsServices(t)
+	services.Needed(t, "the embedded Temporal and PostgreSQL")
 	address, knocks := production(t)
 	report := filepath.Join(t.TempDir(), "report.json")
 	told := redrive(t, []string{"TEMPORAL_ADDRESS=" + address, "TEMPORAL_NAMESPACE=production", "TMPDIR=" + t.TempDir()}, "dev", "--demo", "--report", report)
@@ -193,7 +194,7 @@ func TestDemoLeavesProductionAlone(t *testing.T) {
 // `redrive dev --json` prints one line when ready, leaves production alone, and ends when asked.
 func TestDevLeavesProductionAlone(t *testing.T) {
 	t.Parallel()
-	needsServices(t)
+	services.Needed(t, "the embedded Temporal and PostgreSQL")
 	address, knocks := production(t)
 	command := redriveCommand(t, []string{"TEMPORAL_ADDRESS=" + address}, "dev", "--json")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

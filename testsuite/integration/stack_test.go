@@ -27,6 +27,7 @@ import (
 	"github.com/redrivehq/redrive/store/sqlite"
 	"github.com/redrivehq/redrive/testsuite"
 	"github.com/redrivehq/redrive/testsuite/pg"
+	"github.com/redrivehq/redrive/testsuite/services"
 	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
 )
@@ -51,18 +52,6 @@ type stack struct {
 	beats atomic.Int64 // heartbeats that any client of this stack sent
 }
 
-// needsServices skips a test under -short, and fails it where nothing may be skipped.
-func needsServices(t *testing.T) {
-	t.Helper()
-	switch {
-	case !testing.Short():
-	case os.Getenv("CI") == "true":
-		t.Fatal("needs the embedded Temporal and PostgreSQL, and CI=true allows no skip: run `make test`")
-	default:
-		t.Skip("needs the embedded Temporal and PostgreSQL: run `make test`")
-	}
-}
-
 // quick is a policy for tests: short leases, short backoff, a minimum wait that a test can wait for.
 func quick() job.Policy {
 	return job.Policy{
@@ -74,7 +63,7 @@ func quick() job.Policy {
 
 func newStack(t *testing.T, open opener) *stack {
 	t.Helper()
-	needsServices(t)
+	services.Needed(t, "the embedded Temporal and PostgreSQL")
 	ctx := t.Context()
 	space, err := testsuite.StartServer(ctx, testsuite.ServerOptions{Reuse: shared.Address})
 	require.NoError(t, err)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/redrivehq/redrive/testsuite/services"
 )
 
 // Variable names the environment variable with the address of a server for tests: a URL of a user that may create databases.
@@ -22,9 +24,7 @@ var shared = sync.OnceValues(func() (*Cluster, error) { return Start(context.Bac
 // The test is skipped under -short, and where PostgreSQL is not installed unless CI=true, which makes that a failure.
 func ForTest(t testing.TB) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs PostgreSQL: run without -short, or `make test`")
-	}
+	services.Needed(t, "PostgreSQL")
 	admin := os.Getenv(Variable)
 	if admin == "" {
 		admin = sharedAdmin(t)
@@ -47,9 +47,7 @@ func ForTest(t testing.TB) string {
 // It skips and fails like ForTest.
 func StartForTest(t testing.TB) *Cluster {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs PostgreSQL: run without -short, or `make test`")
-	}
+	services.Needed(t, "PostgreSQL")
 	c, err := Start(t.Context(), Options{})
 	check(t, err)
 	t.Cleanup(func() {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/redrivehq/redrive/testsuite/pg"
+	"github.com/redrivehq/redrive/testsuite/services"
 )
 
 // holder makes the test binary play the process that starts a cluster and is killed (TestDiesWithItsParent).
@@ -89,9 +90,7 @@ func TestCluster(t *testing.T) {
 
 func TestStopRemovesTheData(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("needs PostgreSQL: run without -short, or `make test`")
-	}
+	services.Needed(t, "PostgreSQL")
 	parent := reachableDir(t)
 	c, err := pg.Start(t.Context(), pg.Options{Dir: parent})
 	require.NoError(t, err)
@@ -110,9 +109,7 @@ func TestForTest(t *testing.T) {
 // TestDiesWithItsParent kills the process that holds a cluster, and wants neither a server nor a file left.
 func TestDiesWithItsParent(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("needs PostgreSQL: run without -short, or `make test`")
-	}
+	services.Needed(t, "PostgreSQL")
 	parent := reachableDir(t)
 	self, err := os.Executable()
 	require.NoError(t, err)
