@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/temporal"
 	"go.uber.org/zap"
 
 	"github.com/redrivehq/redrive/job"
@@ -33,6 +31,8 @@ type RunnerOptions struct {
 	Heartbeats Heartbeats
 	// Ledger applies effects once. Nil: handlers that use job.Once are told that there is none.
 	Ledger job.Ledger
+	// Observer hears what happens. Nil: nobody.
+	Observer job.Observer
 	// Suspects is the turn that all runners of the process share. Nil: this runner's own.
 	Suspects *Suspects
 	// Redaction replaces the rules that the handler was registered with, when the worker holds the policy set.
@@ -61,6 +61,9 @@ func (r *Registry) Runner(t job.Type, options RunnerOptions) (*Runner, error) {
 	if options.Logger == nil {
 		options.Logger = zap.NewNop()
 	}
+	if options.Observer == nil {
+		options.Observer = job.Unobserved{}
+	}
 	if options.Suspects == nil {
 		options.Suspects = NewSuspects()
 	}
@@ -75,123 +78,72 @@ func (r *Registry) Runner(t job.Type, options RunnerOptions) (*Runner, error) {
 	return &Runner{entry: e, redactor: redactor, options: options}, nil
 }
 
-// handBackDelay keeps an attempt that was handed back from returning to the same process at once.
-const handBackDelay = 200 * time.Millisecond
-
-// Run is one attempt: take the log over from the attempts before, check that this build may run the job, get the
-// payload, hold the lease while the handler works, and turn what the handler did into a verdict. The error is a
-// *job.Failure, or the context's when the job was canceled.
+// Run is one attempt: take the log over from the attempts before, hold the lease, check that this build may run the job,
+// get the payload, let the handler work, and turn what it did into a verdict. The error is a *job.Failure, or the
+// context's when the job was canceled.
 func (r *Runner) Run(ctx context.Context, raw converter.RawValue) (json.RawMessage, error) {
 	info := activity.GetInfo(ctx)
-	log := r.inherit(ctx)
-	var assignment job.Assignment
-	if err := json.Unmarshal(raw.Payload().GetData(), &assignment); err != nil {
-		return nil, r.handBack(log, "assignment", "the assignment could not be read by this build")
-	}
-	envelope := assignment.Envelope
-	if envelope.Replay != nil && !envelope.Replay.Rule.Allows(r.options.Version) {
-		return nil, r.handBack(log, "version", "version "+r.options.Version+" may not run this replay")
-	}
-	if limit := assignment.Limits.MaxLeaseLosses; limit > 0 && log.LostSole >= limit {
-		return nil, r.guilty(log)
-	}
-	payload, failure := r.payload(ctx, log, envelope)
-	if failure != nil {
-		return nil, failure
-	}
-	attempt := lease{
+	log, lapsed := r.inherit(ctx)
+	held := &lease{
 		log: log, length: info.HeartbeatTimeout, token: info.TaskToken, beats: r.options.Heartbeats,
+		progress: resume(ctx), granted: time.Now(), observe: r.observeLease,
 		running: job.Running{
 			Attempt: int(info.Attempt), Started: r.options.Now().UTC(), Worker: r.options.Worker, Version: r.options.Version,
 			Waiting: log.Suspect(),
 		},
 	}
-	leased, release := attempt.hold(ctx, info.Attempt > 1)
+	r.begun(log, lapsed)
+	leased, release := held.hold(ctx)
 	defer release()
+	result, err := r.attempt(leased, ctx, raw, held)
+	return result, r.ended(err, held)
+}
+
+// attempt is what happens under the lease.
+func (r *Runner) attempt(leased, root context.Context, raw converter.RawValue, held *lease) (json.RawMessage, error) {
+	log := held.log
+	assignment, failure := r.admit(raw, log)
+	if failure != nil {
+		return nil, failure
+	}
+	payload, err := r.payload(leased, log, assignment.Envelope)
+	if err != nil {
+		return nil, err
+	}
+	number := int(activity.GetInfo(root).Attempt)
 	if log.Suspect() {
-		leave := attempt.alone(leased, ctx, r.options.Suspects)
-		defer leave()
+		defer held.alone(leased, root, r.options.Suspects)()
+	} else if number > 1 {
+		held.announce(leased, root) // the attempts before it were not that lucky
 	}
 	if leased.Err() != nil {
 		return nil, r.interrupted(leased, log)
 	}
 	started := r.options.Now()
-	result, err := r.invoke(leased, assignment, int(info.Attempt), payload)
-	release()
+	if assignment.Limits.Stall < assignment.Limits.Timeout {
+		watching, stop := context.WithCancel(leased)
+		defer stop()
+		go held.progress.watch(watching, assignment.Limits.Stall, held.end)
+	}
+	result, err := r.invoke(leased, assignment, number, payload)
 	if err == nil {
 		return result, nil
 	}
 	return nil, r.verdict(leased, err, log, assignment.Limits, started, r.redactor.Taint(payload))
 }
 
-// guilty ends a job that lost its leases while it was the only suspect of its process: it kills its workers.
-func (r *Runner) guilty(log job.AttemptLog) *job.Failure {
-	const message = "the worker process died each time it ran this job alone among the suspects"
-	return &job.Failure{
-		Class: job.ClassLeaseLost, Message: message, Final: true,
-		Report: job.Report{
-			Log: log, Version: r.options.Version, Cause: job.CauseLeaseLosses,
-			Fingerprint: job.Fingerprint(r.entry.definition.Type, job.ClassLeaseLost, message),
-		},
+// admit reads the assignment and refuses what this build, or any, must not run.
+func (r *Runner) admit(raw converter.RawValue, log job.AttemptLog) (a job.Assignment, refused error) {
+	if err := json.Unmarshal(raw.Payload().GetData(), &a); err != nil {
+		return a, r.handBack(log, "assignment", "the assignment could not be read by this build")
 	}
-}
-
-// interrupted answers for an attempt that trouble around the job ended before a verdict.
-func (r *Runner) interrupted(ctx context.Context, log job.AttemptLog) error {
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, job.ErrShutdown):
-		return r.handBack(log, "shutdown", "the worker is shutting down")
-	case errors.Is(cause, job.ErrPaused), errors.Is(cause, job.ErrReset):
-		return r.handBack(log, "operator", "an operator paused or reset the attempt")
-	case errors.Is(cause, job.ErrCanceled):
-		return temporal.NewCanceledError()
-	default:
-		return r.handBack(log, "lease", "the lease ended before the handler")
+	if a.Envelope.Replay != nil && !a.Envelope.Replay.Rule.Allows(r.options.Version) {
+		return a, r.handBack(log, "version", "version "+r.options.Version+" may not run this replay")
 	}
-}
-
-// inherit reads the log of earlier attempts. A heartbeat of an attempt that left no verdict is a lost lease.
-func (r *Runner) inherit(ctx context.Context) job.AttemptLog {
-	if !activity.HasHeartbeatDetails(ctx) {
-		return job.AttemptLog{}
+	if limit := a.Limits.MaxLeaseLosses; limit > 0 && log.LostSole >= limit {
+		return a, r.guilty(log)
 	}
-	var report job.Report
-	if err := activity.GetHeartbeatDetails(ctx, &report); err != nil {
-		r.options.Logger.Warn("attempt log unreadable", zap.String("job_type", string(r.entry.definition.Type)))
-		return job.AttemptLog{}
-	}
-	if report.Running == nil || report.Running.Waiting {
-		return report.Log
-	}
-	return report.Log.Add(job.Attempt{
-		Class: job.ClassLeaseLost, Started: report.Running.Started, Ran: r.options.Now().Sub(report.Running.Started),
-		Worker: report.Running.Worker, Version: report.Running.Version, Sole: report.Running.Sole,
-	})
-}
-
-func (r *Runner) payload(ctx context.Context, log job.AttemptLog, e job.Envelope) ([]byte, error) {
-	if e.PayloadRef == "" {
-		return e.Payload, nil
-	}
-	if r.options.Payloads == nil {
-		return nil, r.handBack(log, job.HandedBackNoVault, "this worker has no vault and cannot open a payload reference")
-	}
-	var payload []byte
-	err := fenced(func() (err error) { // a vault that panics is trouble around the job
-		payload, err = r.options.Payloads.Open(ctx, e.PayloadRef, e.ID())
-		return err
-	})
-	if errors.Is(err, job.ErrPayloadGone) {
-		return nil, &job.Failure{
-			Class: job.ClassPayloadUnavailable, Message: "the payload is not in the vault, or cannot be opened", Final: true,
-			Report: job.Report{Log: log, Version: r.options.Version, Cause: job.CausePayloadUnavailable},
-		}
-	}
-	if err != nil {
-		r.options.Logger.Warn("vault unavailable", zap.String("job_type", string(e.Type)), zap.String("job_key", string(e.Key)))
-		return nil, r.handBack(log, "vault", "the vault could not be reached")
-	}
-	return payload, nil
+	return a, nil
 }
 
 // invoke runs the handler in a goroutine of its own, so that a runtime.Goexit in it ends as a verdict and not as an
@@ -214,8 +166,11 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 	grace := min(max(activity.GetInfo(ctx).HeartbeatTimeout/2, job.MinLease/2), maxGrace)
 	result, err := fencedUntil(ctx, grace, func() (any, error) { return r.entry.invoke(ctx, payload) })
 	if err != nil {
-		if errors.Is(context.Cause(ctx), job.ErrAttemptTimeout) && undecided(err) {
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, job.ErrAttemptTimeout) && undecided(err):
 			return nil, &job.Error{Class: job.ClassTimeout, Err: fmt.Errorf("the attempt ran longer than %s: %w", a.Limits.Timeout, err)}
+		case errors.Is(cause, job.ErrStalled) && undecided(err):
+			return nil, &job.Error{Class: job.ClassTimeout, Err: fmt.Errorf("no progress was reported for %s: %w", a.Limits.Stall, err)}
 		}
 		return nil, err
 	}
@@ -230,33 +185,13 @@ func (r *Runner) withLedger(ctx context.Context, number int) context.Context {
 	info := activity.GetInfo(ctx)
 	return job.WithLedger(ctx, r.options.Ledger, job.EffectScope{
 		Namespace: info.Namespace, Lease: info.HeartbeatTimeout,
-		Holder: fmt.Sprintf("%s/%s/%d", r.options.Worker, info.WorkflowExecution.RunID, number),
+		Holder:  fmt.Sprintf("%s/%s/%d", r.options.Worker, info.WorkflowExecution.RunID, number),
+		Observe: func(id job.EffectID, event job.EffectEvent) { r.options.Observer.Effect(id.Job.Type, event) },
 	})
-}
-
-// aroundEffects tells trouble with the ledger, or with another holder of an effect, from a verdict, and how long to
-// stay away. An error whose own methods panic is nobody's trouble but the handler's.
-func aroundEffects(err error) (delay time.Duration, trouble bool) {
-	defer func() {
-		if recover() != nil {
-			delay, trouble = 0, false
-		}
-	}()
-	var held *job.EffectHeldError
-	if errors.As(err, &held) {
-		return held.For, true
-	}
-	return handBackDelay, errors.Is(err, job.ErrEffectHeld) || errors.Is(err, job.ErrFenced) || errors.Is(err, job.ErrLedgerUnavailable)
 }
 
 // maxGrace is the longest that an attempt waits for a handler whose context has ended.
 const maxGrace = 5 * time.Second
-
-// undecided tells whether an error may just be the echo of a canceled context.
-func undecided(err error) bool {
-	class, _ := job.Classify(err, nil)
-	return class == job.ClassTransient || class == job.ClassDependencyDown
-}
 
 func encodeResult(result any) (encoded json.RawMessage, err error) {
 	if result == nil {
@@ -273,63 +208,4 @@ func encodeResult(result any) (encoded json.RawMessage, err error) {
 		return nil, job.HandlerDefect(fmt.Errorf("the result is %d bytes, at most %d are allowed", len(encoded), job.MaxPayloadBytes))
 	}
 	return encoded, nil
-}
-
-// verdict turns an error into what Temporal is told. Trouble around the job comes first: a drain, a pause or a reset
-// is not the handler's fault and uses up nothing.
-func (r *Runner) verdict(
-	ctx context.Context, err error, log job.AttemptLog, limits job.Limits, started time.Time, taint redaction.Taint,
-) error {
-	class, retryAfter := job.Classify(err, r.entry.definition.Classify)
-	if ctx.Err() != nil && undecided(err) {
-		return r.interrupted(ctx, log)
-	}
-	if delay, trouble := aroundEffects(err); trouble && undecided(err) {
-		back := r.handBack(log, "effect", "an effect is held by another attempt, or the ledger could not be asked")
-		back.Delay = max(delay, handBackDelay)
-		return back
-	}
-	log = log.Add(job.Attempt{
-		Class: class, Counted: class.Counted(), Started: started, Ran: r.options.Now().Sub(started),
-		Worker: r.options.Worker, Version: r.options.Version,
-	})
-	message := redaction.Truncate(r.redactor.Text(job.Text(err), taint), job.MaxMessageBytes)
-	failure := &job.Failure{
-		Class: class, Message: message,
-		Report: job.Report{
-			Log: log, Version: r.options.Version,
-			Fingerprint: job.Fingerprint(r.entry.definition.Type, class, message),
-		},
-	}
-	settle(failure, limits, retryAfter, r.options.Now(), rand.Float64())
-	return failure
-}
-
-// settle decides between a retry and the end.
-func settle(f *job.Failure, limits job.Limits, retryAfter time.Duration, now time.Time, random float64) {
-	log := f.Report.Log
-	f.Delay = limits.Backoff.Delay(log.Counted, random)
-	switch {
-	case f.Class.Final():
-		f.Report.Cause = f.Class.FinalCause()
-	case f.Class == job.ClassThrottled:
-		f.Delay = limits.Backoff.ThrottleDelay(retryAfter, random)
-		if log.ThrottledSince != nil && now.Add(f.Delay).Sub(*log.ThrottledSince) > limits.ThrottleMaxAge {
-			f.Report.Cause = job.CauseThrottledTooLong
-		}
-	case log.Counted >= limits.MaxAttempts:
-		f.Report.Cause = job.CauseAttemptsSpent
-	}
-	if f.Report.Cause == "" && !now.Add(f.Delay).Before(limits.Deadline) {
-		f.Report.Cause = job.CauseDeadlinePassed
-	}
-	f.Final = f.Report.Cause != ""
-}
-
-// handBack returns the attempt to the lane, uncounted, with the log as it was.
-func (r *Runner) handBack(log job.AttemptLog, why, message string) *job.Failure {
-	return &job.Failure{
-		Class: job.ClassTransient, Message: message, Delay: handBackDelay, Benign: true,
-		Report: job.Report{Log: log, Version: r.options.Version, HandedBack: why},
-	}
 }

@@ -40,6 +40,7 @@ type DeadLettersOptions struct {
 	Policies      job.Policies
 	Namespace     string           // whose letters these are, when several share a store; empty: any
 	Registry      *Registry        // for owner and runbook; may be empty
+	Observer      job.Observer     // nil: nobody
 	Logger        *zap.Logger      // nil: none
 	Now           func() time.Time // nil: time.Now
 }
@@ -55,6 +56,9 @@ type DeadLetters struct {
 func NewDeadLetters(options DeadLettersOptions) (*DeadLetters, error) {
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if options.Observer == nil {
+		options.Observer = job.Unobserved{}
 	}
 	if options.Logger == nil {
 		options.Logger = zap.NewNop()
@@ -101,6 +105,7 @@ func (d *DeadLetters) RecordDeath(ctx context.Context, notice job.DeathNotice) (
 	if err := d.options.Store.RecordFailure(ctx, letter, sealed); err != nil {
 		return job.Death{}, err
 	}
+	d.options.Observer.Finished(letter.Type, job.StateDeadLettered, letter.Log.Counted)
 	d.options.Logger.Warn("job dead-lettered",
 		zap.String("job_type", string(letter.Type)), zap.String("job_key", string(letter.Key)),
 		zap.String("dead_letter_id", string(letter.ID)), zap.String("error_class", string(letter.Class)),

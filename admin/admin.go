@@ -57,6 +57,8 @@ type Options struct {
 	DecisionWait time.Duration
 	// Timeout bounds every request. Default 30s.
 	Timeout time.Duration
+	// Metrics is served at /metrics, behind the token as all else. Nil: there is no such page.
+	Metrics http.Handler
 	// Version of the build, for the OpenAPI document.
 	Version string
 	// Logger. Default: none.
@@ -111,6 +113,9 @@ func New(options Options) (http.Handler, error) {
 	a.jobRoutes(routes)
 	a.deadLetterRoutes(routes)
 	a.requestRoutes(routes)
+	if options.Metrics != nil {
+		mux.Handle("GET /metrics", options.Metrics)
+	}
 	return a.guard(a.bounded(mux)), nil
 }
 

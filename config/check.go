@@ -21,6 +21,11 @@ func (d *document) check(c Config) {
 	if reason := checkListen(c.Admin); reason != "" {
 		d.complain("admin.listen", "%s", reason)
 	}
+	if address := c.Worker.MetricsListen; address != "" {
+		if _, reason := checkAddress(address); reason != "" {
+			d.complain("worker.metrics_listen", "%s", reason)
+		}
+	}
 	if c.Worker.Drain < 0 {
 		d.complain("worker.drain", "is %s, it must not be negative", c.Worker.Drain)
 	}
@@ -102,17 +107,22 @@ func checkStoreURL(text string) string {
 }
 
 func checkListen(a Admin) string {
-	host, port, err := net.SplitHostPort(a.Listen)
-	if err != nil {
-		return "is not host:port, such as 127.0.0.1:8080"
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return "has a port that is not a number from 0 to 65535"
-	}
-	if !Loopback(host) && a.Token == "" && a.TokenFile == "" {
+	host, reason := checkAddress(a.Listen)
+	if reason == "" && !Loopback(host) && a.Token == "" && a.TokenFile == "" {
 		return "is reachable from other machines and needs a token: set admin.token_file or REDRIVE_ADMIN_TOKEN"
 	}
-	return ""
+	return reason
+}
+
+func checkAddress(address string) (host, reason string) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", "is not host:port, such as 127.0.0.1:8080"
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return "", "has a port that is not a number from 0 to 65535"
+	}
+	return host, ""
 }
 
 // Loopback tells whether a listener on host is out of reach for other machines. An empty host is every interface.

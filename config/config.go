@@ -52,6 +52,8 @@ type Worker struct {
 	HandlerVersion string `yaml:"handler_version"`
 	// Identity of the process in Temporal. Default: empty, which is process id and host.
 	Identity string `yaml:"identity"`
+	// MetricsListen is host:port, where /metrics is served without a token. Default: empty, which is nowhere.
+	MetricsListen string `yaml:"metrics_listen"`
 }
 
 // Policies are the policy set. Once loaded, each type is complete: its own settings over the default's.

@@ -32,6 +32,7 @@ func overrides(c *Config) []override {
 		{"REDRIVE_WORKER_MAX_CONCURRENT", "worker.max_concurrent", number(&c.Worker.MaxConcurrent)},
 		{"REDRIVE_HANDLER_VERSION", "worker.handler_version", text(&c.Worker.HandlerVersion)},
 		{"REDRIVE_WORKER_IDENTITY", "worker.identity", text(&c.Worker.Identity)},
+		{"REDRIVE_WORKER_METRICS_LISTEN", "worker.metrics_listen", text(&c.Worker.MetricsListen)},
 		{"REDRIVE_LOG_LEVEL", "log.level", text(&c.Log.Level)},
 		{"REDRIVE_LOG_FORMAT", "log.format", text(&c.Log.Format)},
 	}

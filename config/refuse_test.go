@@ -21,7 +21,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"UnknownPolicyKey", "policies:\n  types:\n    email.send:\n      leases: 3s\n",
-			"redrive.yaml:4: policies.types.email.send.leases: unknown key, allowed are lease, timeout, deadline, " +
+			"redrive.yaml:4: policies.types.email.send.leases: unknown key, allowed are lease, timeout, stall, deadline, " +
 				"max_attempts, max_lease_losses, backoff, throttle, replay, retention, key_ttl, priority, redaction",
 		},
 		{

@@ -137,6 +137,7 @@ type Running struct {
 type Report struct {
 	Log     AttemptLog `json:"log"`
 	Running *Running   `json:"running,omitempty"` // heartbeats only
+	Attempt int        `json:"attempt,omitempty"` // Temporal's number of the attempt whose end this is; not in heartbeats
 	// The rest describes a verdict.
 	Cause       Cause  `json:"cause,omitempty"` // set when this verdict ends the job
 	Fingerprint string `json:"fingerprint,omitempty"`
@@ -157,6 +158,9 @@ type Failure struct {
 	Delay time.Duration
 	// Final tells Temporal not to retry.
 	Final bool
+	// Progress is what the handler left for the attempt after this one. It travels beside the report to that attempt, and
+	// not to the workflow.
+	Progress []any
 	// Benign keeps an uncounted hand-back out of the failure metrics.
 	Benign bool
 }

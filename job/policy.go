@@ -36,6 +36,9 @@ type Policy struct {
 	Lease time.Duration `yaml:"lease,omitempty"`
 	// Timeout bounds one attempt; the handler's context ends then. Default 10m.
 	Timeout time.Duration `yaml:"timeout,omitempty"`
+	// Stall is how long a handler may go on without reporting progress (Lease.Progress); the attempt ends as a timeout then.
+	// At Timeout or above it never does. Default 87600h, ten years.
+	Stall time.Duration `yaml:"stall,omitempty"`
 	// Deadline bounds the whole job, waiting included (ScheduleToClose). Default 24h.
 	Deadline time.Duration `yaml:"deadline,omitempty"`
 	// MaxAttempts bounds the counted attempts. Default 10.
@@ -81,6 +84,7 @@ func DefaultPolicy() Policy { return Policy{}.WithDefaults() }
 func (p Policy) WithDefaults() Policy {
 	orDuration(&p.Lease, 30*time.Second)
 	orDuration(&p.Timeout, 10*time.Minute)
+	orDuration(&p.Stall, 10*365*24*time.Hour)
 	orDuration(&p.Deadline, 24*time.Hour)
 	orInt(&p.MaxAttempts, 10)
 	orInt(&p.MaxLeaseLosses, 3)
@@ -122,6 +126,8 @@ func (p Policy) Validate() error {
 		return refusePolicy([]string{"lease"}, "lease %s is below %s, the shortest that survives two lost heartbeats", p.Lease, MinLease)
 	case p.Timeout < p.Lease:
 		return refusePolicy([]string{"timeout", "lease"}, "timeout %s is shorter than lease %s", p.Timeout, p.Lease)
+	case p.Stall < MinLease:
+		return refusePolicy([]string{"stall"}, "stall %s is below %s", p.Stall, MinLease)
 	case p.Deadline < p.Timeout:
 		return refusePolicy([]string{"deadline", "timeout"}, "deadline %s is shorter than timeout %s of one attempt", p.Deadline, p.Timeout)
 	case p.MaxAttempts < 1 || p.MaxAttempts > 1000:
@@ -163,6 +169,7 @@ type Limits struct {
 	MaxAttempts    int           `json:"max_attempts"`
 	MaxLeaseLosses int           `json:"max_lease_losses"`
 	Timeout        time.Duration `json:"timeout_ns"`
+	Stall          time.Duration `json:"stall_ns"` // at Timeout or above: no limit
 	Backoff        Backoff       `json:"backoff"`
 	ThrottleMaxAge time.Duration `json:"throttle_max_age_ns"`
 	Deadline       time.Time     `json:"deadline"`
@@ -171,7 +178,7 @@ type Limits struct {
 // LimitsUntil returns what the runner needs of p, for a job that must end by deadline.
 func (p Policy) LimitsUntil(deadline time.Time) Limits {
 	return Limits{
-		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Backoff: p.Backoff,
+		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Stall: p.Stall, Backoff: p.Backoff,
 		ThrottleMaxAge: p.Throttle.MaxAge, Deadline: deadline,
 	}
 }

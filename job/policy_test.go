@@ -26,6 +26,7 @@ func TestPolicyValidate(t *testing.T) {
 		{"LeaseTooShort", job.Policy{Lease: job.MinLease - 1}, "lease"},
 		{"LeaseNegative", job.Policy{Lease: -time.Minute}, "lease"},
 		{"TimeoutBelowLease", job.Policy{Timeout: 29 * time.Second}, "timeout"},
+		{"StallTooShort", job.Policy{Stall: 999 * time.Millisecond}, "stall"},
 		{"LeaseAboveDefaultTimeout", job.Policy{Lease: time.Hour}, "timeout"},
 		{"DeadlineBelowTimeout", job.Policy{Deadline: time.Minute}, "deadline"},
 		{"DeadlineNegative", job.Policy{Deadline: -1}, "deadline"},
@@ -66,7 +67,7 @@ func TestPolicyWithDefaults(t *testing.T) {
 	t.Run("FillsEveryNumber", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, job.Policy{
-			Lease: 30 * time.Second, Timeout: 10 * time.Minute, Deadline: 24 * time.Hour, MaxAttempts: 10, MaxLeaseLosses: 3,
+			Lease: 30 * time.Second, Timeout: 10 * time.Minute, Stall: 87600 * time.Hour, Deadline: 24 * time.Hour, MaxAttempts: 10, MaxLeaseLosses: 3,
 			Backoff:   job.Backoff{Base: time.Second, Cap: 5 * time.Minute},
 			Throttle:  job.ThrottlePolicy{MaxAge: 6 * time.Hour},
 			Replay:    job.ReplayPolicy{Max: 5, MinWait: time.Minute, MaxWait: 24 * time.Hour},
@@ -111,7 +112,7 @@ func TestLimitsUntil(t *testing.T) {
 	t.Parallel()
 	p := job.DefaultPolicy()
 	require.Equal(t, job.Limits{
-		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Backoff: p.Backoff, ThrottleMaxAge: p.Throttle.MaxAge, Deadline: started,
+		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Stall: p.Stall, Backoff: p.Backoff, ThrottleMaxAge: p.Throttle.MaxAge, Deadline: started,
 	}, p.LimitsUntil(started))
 }
 

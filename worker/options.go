@@ -51,6 +51,8 @@ type Options struct {
 	MaxConcurrent int
 	// Identity of this process in Temporal and in attempt logs. Default: process id and host.
 	Identity string
+	// Observer hears what happens to leases, attempts and effects; telemetry.Metrics is one. Default: nobody.
+	Observer job.Observer
 	// Logger. Default: none.
 	Logger *zap.Logger
 }

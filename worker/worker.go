@@ -113,7 +113,8 @@ func (w *Worker) addWorkflows() {
 func (w *Worker) addStore() error {
 	letters, err := activities.NewDeadLetters(activities.DeadLettersOptions{
 		Client: w.client.Client, DataConverter: w.client.dataConverter, Store: w.options.Store, Vault: w.options.Vault,
-		Policies: w.policies, Namespace: w.client.namespace, Registry: w.options.Handlers, Logger: w.options.Logger,
+		Policies: w.policies, Namespace: w.client.namespace, Registry: w.options.Handlers,
+		Observer: w.options.Observer, Logger: w.options.Logger,
 	})
 	if err != nil {
 		return err
@@ -136,7 +137,8 @@ func (w *Worker) addStore() error {
 func (w *Worker) addLane(t job.Type) error {
 	options := activities.RunnerOptions{
 		Version: w.options.HandlerVersion, Worker: w.options.Identity,
-		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Suspects: w.suspects, Ledger: w.options.Ledger, Logger: w.options.Logger,
+		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Suspects: w.suspects, Ledger: w.options.Ledger,
+		Observer: w.options.Observer, Logger: w.options.Logger,
 	}
 	if w.options.Policies != nil {
 		rules := w.policies.For(t).Redaction

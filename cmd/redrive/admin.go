@@ -54,7 +54,7 @@ Off loopback a bearer token is required: admin.token_file, or REDRIVE_ADMIN_TOKE
 			return err
 		}
 		defer c.Close()
-		api, err := startAdmin(cmd.Context(), settings.Admin, c, db, logger)
+		api, err := startAdmin(cmd.Context(), settings.Admin, c, db, nil, logger)
 		if errors.Is(err, admin.ErrInvalidOptions) {
 			return usagef("%w: set REDRIVE_ADMIN_TOKEN or admin.token_file", err)
 		}
@@ -75,7 +75,7 @@ type adminServer struct {
 }
 
 // startAdmin returns once the address is bound.
-func startAdmin(ctx context.Context, a config.Admin, c *worker.Client, db *database, logger *zap.Logger) (*adminServer, error) {
+func startAdmin(ctx context.Context, a config.Admin, c *worker.Client, db *database, metrics http.Handler, logger *zap.Logger) (*adminServer, error) {
 	token, err := adminToken(a)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func startAdmin(ctx context.Context, a config.Admin, c *worker.Client, db *datab
 			_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
 			return err
 		},
-		Version: worker.BuildVersion(), Logger: logger,
+		Metrics: metrics, Version: worker.BuildVersion(), Logger: logger,
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/redrivehq/redrive/admin"
 	"github.com/redrivehq/redrive/config"
+	"github.com/redrivehq/redrive/telemetry"
 	"github.com/redrivehq/redrive/testsuite"
 	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
@@ -44,6 +46,7 @@ type stack struct {
 	settings config.Config
 	logger   *zap.Logger
 	admin    *adminServer
+	metrics  *telemetry.Metrics
 	closers  []func() error // in the order they were opened
 }
 
@@ -141,8 +144,13 @@ func (s *stack) openStore(ctx context.Context, _ *environment, _ stackOptions) (
 	return nil
 }
 
+// startAdmin also makes the metrics of the stack's worker, and serves them.
 func (s *stack) startAdmin(ctx context.Context, _ *environment, _ stackOptions) (err error) {
-	if s.admin, err = startAdmin(ctx, s.settings.Admin, s.Client, s.Store, s.logger); errors.Is(err, admin.ErrInvalidOptions) {
+	var page http.Handler
+	if s.metrics, page, err = newMetrics(); err != nil {
+		return err
+	}
+	if s.admin, err = startAdmin(ctx, s.settings.Admin, s.Client, s.Store, page, s.logger); errors.Is(err, admin.ErrInvalidOptions) {
 		return usagef("%w, which this stack has none of: listen on loopback", err)
 	} else if err != nil {
 		return err
@@ -161,7 +169,7 @@ func (s *stack) startWorker(ctx context.Context, env *environment, o stackOption
 		return err
 	}
 	policies := s.settings.JobPolicies()
-	options.Policies, options.Store, options.Vault = &policies, s.Store, s.Vault
+	options.Policies, options.Store, options.Vault, options.Observer = &policies, s.Store, s.Vault, s.metrics
 	w, err := worker.New(s.Client, options)
 	if err != nil {
 		return err

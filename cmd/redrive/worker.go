@@ -29,6 +29,8 @@ func newWorker(env *environment) *cobra.Command {
 A worker polls the lanes of its handlers and, holding the policies of redrive.yaml, also redrive (workflows) and
 redrive.store (dead letters). With --lanes-only it polls lanes only: for a service that must not decide about policies.
 
+With worker.metrics_listen, Prometheus finds its metrics there, at /metrics.
+
 SIGTERM drains: no new work, and running handlers get worker.drain. What does not finish runs again elsewhere, uncounted.`,
 		Example: `  redrive worker
   redrive worker --handler-version v2
@@ -88,10 +90,20 @@ func runWorker(ctx context.Context, env *environment, f workerFlags) (err error)
 		policies := settings.JobPolicies()
 		options.Policies, options.Store, options.Vault = &policies, payloads.store, payloads.vault
 	}
+	metrics, page, err := newMetrics()
+	if err != nil {
+		return err
+	}
+	options.Observer = metrics
 	w, err := worker.New(c, options)
 	if err != nil {
 		return err
 	}
+	stop, err := serveMetrics(ctx, settings.Worker.MetricsListen, page, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	if err := w.Run(ctx); err != nil {
 		return err
 	}

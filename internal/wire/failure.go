@@ -9,13 +9,15 @@ import (
 	"github.com/redrivehq/redrive/job"
 )
 
-// Encode returns the ApplicationError for f: type is the class, details are the report.
+// Encode returns the ApplicationError for f: type is the class, details are the report and, behind it and only when a
+// retry follows, the handler's progress; the worker's connection takes that off again, see worker.Dial.
 func Encode(f *job.Failure) error {
 	options := temporal.ApplicationErrorOptions{
 		NonRetryable: f.Final,
 		Details:      []any{f.Report},
 	}
 	if !f.Final {
+		options.Details = append(options.Details, f.Progress...)
 		options.NextRetryDelay = f.Delay
 	}
 	if f.Benign {

@@ -67,6 +67,45 @@ func (s *stack) beatsOf(workflowID string) bool {
 	return len(pending) == 1 && pending[0].GetHeartbeatDetails() != nil
 }
 
+// An outage of a third of the lease cancels nobody: what is left of the lease when it begins, less the watchdog's margin,
+// has to hold the outage and a reconnection.
+func TestShortOutageCancelsNobody(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, openSQLite)
+	policy := quick()
+	policy.Lease, policy.Timeout = 12*time.Second, time.Minute
+	s.policies.ByType = map[job.Type]job.Policy{"note.keep": policy}
+	s.work("v1", nil)
+	line := newProxy(t, shared.Address)
+	started, release := make(chan struct{}, 1), make(chan struct{})
+	var runs, canceled atomic.Int64
+	s.through(line, "v1", handlers(t, "note.keep", func(ctx context.Context, _ note) (any, error) {
+		runs.Add(1)
+		started <- struct{}{}
+		select {
+		case <-release:
+			return "done", nil
+		case <-ctx.Done():
+			canceled.Add(1)
+			return nil, context.Cause(ctx)
+		}
+	}))
+	enqueued := s.enqueue("note.keep", "a", note{})
+	<-started
+	s.until("the lease was extended once", func() bool { return s.beatsOf(enqueued.WorkflowID) })
+	line.set(true)
+	outage := time.NewTimer(policy.Lease / 3)
+	<-outage.C
+	line.set(false)
+	calm := time.NewTimer(policy.Lease)
+	<-calm.C
+	close(release)
+	_, err := s.wait(enqueued.ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, runs.Load())
+	require.Zero(t, canceled.Load())
+}
+
 // A job of many lease lengths that heartbeats runs exactly once.
 func TestLongJobRunsOnce(t *testing.T) {
 	t.Parallel()
