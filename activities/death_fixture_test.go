@@ -128,7 +128,7 @@ func envelope(payload string) job.Envelope {
 func notice(change ...func(*job.DeathNotice)) job.DeathNotice {
 	n := job.DeathNotice{
 		Namespace: "default", ID: orderID, WorkflowID: orderID.JobWorkflowID(), RunID: "run-1",
-		StartedAt: start, StoppedAt: start.Add(time.Hour), SchemaVersion: 1,
+		StoppedAt: start.Add(time.Hour), SchemaVersion: 1,
 		Class: job.ClassRejected, Cause: job.CausePoison, Message: "mailbox unknown",
 		Report: job.Report{Log: logged(2), Version: build},
 	}

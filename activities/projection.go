@@ -8,6 +8,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 
+	"github.com/redrivehq/redrive/internal/history"
 	"github.com/redrivehq/redrive/job"
 )
 
@@ -49,6 +50,9 @@ func (d *DeadLetters) LoadParked(ctx context.Context, in job.ReplayInput) (job.P
 		}
 		parked.Finished++
 		parked.Last = &record
+		if record.Outcome == job.OutcomeFailedAgain {
+			parked.FailedAgain++
+		}
 	}
 	for _, r := range letter.Requests {
 		parked.Remember(job.Decision{
@@ -91,7 +95,8 @@ func (d *DeadLetters) DescribeJob(ctx context.Context, q job.RunQuery) (job.RunS
 		case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
 			return job.RunStatus{Running: true}, nil
 		case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-			return job.RunStatus{Completed: true}, nil
+			version, err := history.Version(ctx, d.options.Client, q.ID.JobWorkflowID(), description.WorkflowExecution.RunID)
+			return job.RunStatus{Completed: true, Version: version}, err
 		}
 	}
 	letter, err := d.options.Store.DeadLetter(ctx, q.DeadLetterID)

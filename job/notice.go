@@ -15,7 +15,6 @@ type DeathNotice struct {
 	ID            KeyID      `json:"id"`
 	WorkflowID    string     `json:"workflow_id"`
 	RunID         string     `json:"run_id"`
-	StartedAt     time.Time  `json:"started_at"`
 	StoppedAt     time.Time  `json:"stopped_at"`
 	SchemaVersion int        `json:"schema_version"`
 	Subject       string     `json:"subject,omitempty"`
@@ -75,6 +74,7 @@ type Parked struct {
 	Tags        []string  `json:"tags,omitempty"`
 	Replays     int       `json:"replays"`
 	Finished    int       `json:"finished"`
+	FailedAgain int       `json:"failed_again,omitempty"` // finished replays with that outcome
 	NotBefore   time.Time `json:"not_before"`
 	// Open is the replay that runs now, or ran when an earlier Replay workflow was lost.
 	Open      *ReplayRecord `json:"open,omitempty"`
@@ -143,9 +143,11 @@ type RunQuery struct {
 	Replay       int          `json:"replay"`
 }
 
-// RunStatus answers a RunQuery. Failed is set when the replay's own run was dead-lettered.
+// RunStatus answers a RunQuery. Failed is set when the replay's own run was dead-lettered; Version is the build that
+// completed it, and empty where the server does not say.
 type RunStatus struct {
 	Running   bool          `json:"running,omitempty"`
 	Completed bool          `json:"completed,omitempty"`
+	Version   string        `json:"handler_version,omitempty"`
 	Failed    *DeadLettered `json:"failed,omitempty"`
 }

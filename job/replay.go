@@ -195,7 +195,6 @@ type Decision struct {
 	Accepted     bool         `json:"accepted"`
 	Replay       int          `json:"replay,omitempty"` // the number of the accepted replay
 	Refusal      *Refusal     `json:"refusal,omitempty"`
-	Detail       string       `json:"detail,omitempty"`
 }
 
 // Wait returns the minimum wait after the n-th replay that failed again (from 1): it doubles up to MaxWait.

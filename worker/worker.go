@@ -156,6 +156,8 @@ func (w *Worker) addLane(t job.Type) error {
 func (w *Worker) listen(t job.Type, runner *activities.Runner) {
 	options := w.sdkOptions()
 	options.DisableWorkflowWorker = true
+	// Histories then say which build completed an activity. It changes nothing about who gets the work.
+	options.DeploymentOptions.Version = sdkworker.WorkerDeploymentVersion{DeploymentName: "redrive", BuildID: w.options.HandlerVersion}
 	w.add(t.Lane(), options).RegisterActivityWithOptions(runner.Run, activity.RegisterOptions{Name: string(t)})
 	options.MaxConcurrentActivityTaskPollers = 1
 	probe := activities.Probe{Version: w.options.HandlerVersion, Payloads: w.options.Payloads != nil}

@@ -3,7 +3,6 @@ package workflows
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -13,43 +12,6 @@ import (
 	"github.com/redrivehq/redrive/internal/wire"
 	"github.com/redrivehq/redrive/job"
 )
-
-// probeWindow is how long a build that may run the replay has to answer. Builds that may not hand the probe on.
-const probeWindow = 4 * time.Second
-
-// probe asks the lane's control queue for a live build that rule allows.
-func (r *replayRun) probe(rule job.VersionRule) *job.Refusal {
-	ctx := workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{
-		TaskQueue:              r.parked.ID.Type.ControlQueue(),
-		ScheduleToCloseTimeout: probeWindow,
-		StartToCloseTimeout:    time.Second,
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 1,
-		},
-		Priority: temporal.Priority{PriorityKey: priorityOperator},
-	})
-	err := workflow.ExecuteActivity(ctx, job.ActivityProbeHandler, rule).Get(ctx, nil)
-	if err == nil {
-		return nil
-	}
-	seen := wire.Decode(err).Report
-	switch {
-	case seen.HandedBack == "":
-		return &job.Refusal{Code: job.RefusedNoLiveHandler, Detail: fmt.Sprintf(
-			"no worker answers for %s; is one that polls %s running?", r.parked.ID.Type, r.parked.ID.Type.Lane())}
-	case seen.HandedBack == job.HandedBackNoVault:
-		return &job.Refusal{Code: job.RefusedNoLiveHandler, Detail: fmt.Sprintf(
-			"version %s answers for %s but has no vault to open the payload with; give its worker Options.Payloads",
-			seen.Version, r.parked.ID.Type)}
-	case rule.Only != "":
-		return &job.Refusal{Code: job.RefusedNoLiveHandler, Detail: fmt.Sprintf(
-			"no worker of version %s answers; version %s does", rule.Only, seen.Version)}
-	default:
-		return &job.Refusal{Code: job.RefusedVersionUnchanged, Detail: fmt.Sprintf(
-			"%s needs a repair, and only version %s answers; failed so far: %s (deploy a repaired handler under another version, or force with a reason)",
-			r.parked.Current.Class, seen.Version, strings.Join(rule.Not, ", "))}
-	}
-}
 
 // open records that a replay begins. It comes before the request's own record: an accepted request whose replay is not
 // in the store would be answered as accepted for ever, and nothing would run.
@@ -78,7 +40,11 @@ func (r *replayRun) begin(request job.Request) {
 	if r.err != nil {
 		return
 	}
-	r.selector.AddFuture(r.start(request, record), func(f workflow.Future) {
+	run := r.start(request, record)
+	r.selector.AddFuture(run.GetChildWorkflowExecution(), func(f workflow.Future) {
+		r.findable = f.Get(r.ctx, nil) == nil
+	})
+	r.selector.AddFuture(run, func(f workflow.Future) {
 		r.finish(record, f.Get(r.ctx, nil))
 	})
 }
@@ -117,7 +83,9 @@ func (r *replayRun) finish(record job.ReplayRecord, err error) {
 	dead, isDead := wire.DecodeDeadLettered(err)
 	switch {
 	case err == nil:
-		r.conclude(record, job.OutcomeResolved, "the job completed", nil)
+		status, err := r.describe(record) // which build it was
+		r.fail(err)
+		r.conclude(record, job.OutcomeResolved, completed(status), nil)
 	case isDead:
 		r.conclude(record, job.OutcomeFailedAgain, fmt.Sprintf("%s: %s after %d counted attempts", dead.Cause, dead.Class, dead.Attempts), &dead)
 	case errors.As(err, &open):
@@ -139,7 +107,8 @@ func (r *replayRun) conclude(record job.ReplayRecord, outcome job.Outcome, detai
 		record.State = job.StateResolved
 	}
 	if outcome == job.OutcomeFailedAgain {
-		r.parked.NotBefore = workflow.Now(r.ctx).Add(r.parked.Policy.Wait(record.Number))
+		r.parked.FailedAgain++
+		r.parked.NotBefore = workflow.Now(r.ctx).Add(r.parked.Policy.Wait(r.parked.FailedAgain))
 		record.NotBefore = &r.parked.NotBefore
 	}
 	if dead != nil {
@@ -153,6 +122,7 @@ func (r *replayRun) close(record job.ReplayRecord) {
 	now := workflow.Now(r.ctx)
 	record.FinishedAt = &now
 	r.parked.Finished++
+	r.findable = false
 	r.parked.State, r.parked.Open, r.parked.Last = record.State, nil, &record
 	r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivitySaveReplay, record).Get(r.ctx, nil))
 	if r.stale {
@@ -171,7 +141,7 @@ const (
 // collide settles a replay whose workflow ID was taken by a run that a producer started.
 func (r *replayRun) collide(record job.ReplayRecord) {
 	for try := 0; try < collisionTries; try++ {
-		status, err := r.describe(r.ctx, record)
+		status, err := r.describe(record)
 		if err != nil {
 			r.fail(err)
 			return
@@ -198,47 +168,55 @@ func (r *replayRun) refuse(record job.ReplayRecord, code job.RefusalCode, detail
 	r.close(record)
 }
 
-// describe takes the context of the coroutine that waits.
-func (r *replayRun) describe(ctx workflow.Context, record job.ReplayRecord) (job.RunStatus, error) {
+// describe asks how the run of a replay stands.
+func (r *replayRun) describe(record job.ReplayRecord) (job.RunStatus, error) {
 	var status job.RunStatus
-	err := workflow.ExecuteActivity(storeOptions(ctx), job.ActivityDescribeJob, job.RunQuery{
+	err := workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivityDescribeJob, job.RunQuery{
 		DeadLetterID: r.parked.DeadLetterID, ID: r.parked.ID, Replay: record.Number,
-	}).Get(ctx, &status)
+	}).Get(r.ctx, &status)
 	return status, err
 }
 
-// followWait is how often the run of a lost Replay is looked at.
-const followWait = 5 * time.Second
+// How often the run of a lost Replay is looked at: the wait doubles, so that an outcome is noticed after no more than twice
+// the time it took, and at the latest after followMax.
+const (
+	followFirst = 5 * time.Second
+	followMax   = 5 * time.Minute
+)
 
-// follow waits for a replay that an earlier Replay workflow had begun before it was lost.
+// follow waits for a replay that an earlier Replay workflow, or an earlier run of this one, had begun.
 func (r *replayRun) follow(record job.ReplayRecord) {
-	future, done := workflow.NewFuture(r.ctx)
-	workflow.Go(r.ctx, func(ctx workflow.Context) {
-		for {
-			status, err := r.describe(ctx, record)
-			if err != nil || !status.Running {
-				done.Set(status, err)
-				return
-			}
-			if err := workflow.Sleep(ctx, followWait); err != nil {
-				done.SetError(err)
-				return
-			}
+	r.findable = true
+	now, ready := workflow.NewFuture(r.ctx)
+	ready.Set(nil, nil)
+	r.lookWhen(now, record, followFirst)
+}
+
+func (r *replayRun) lookWhen(due workflow.Future, record job.ReplayRecord, wait time.Duration) {
+	r.selector.AddFuture(due, func(workflow.Future) {
+		if r.parked.Open == nil || r.parked.Open.Number != record.Number {
+			return // it was settled meanwhile
 		}
-	})
-	r.selector.AddFuture(future, func(f workflow.Future) {
-		var status job.RunStatus
-		if err := f.Get(r.ctx, &status); err != nil {
-			r.fail(err)
-			return
-		}
+		status, err := r.describe(record)
 		switch {
+		case err != nil:
+			r.fail(err)
+		case status.Running:
+			r.lookWhen(workflow.NewTimer(r.ctx, wait), record, min(2*wait, followMax))
 		case status.Completed:
-			r.conclude(record, job.OutcomeResolved, "the job completed", nil)
+			r.conclude(record, job.OutcomeResolved, completed(status), nil)
 		case status.Failed != nil:
 			r.conclude(record, job.OutcomeFailedAgain, "the run was dead-lettered", status.Failed)
 		default:
 			r.conclude(record, job.OutcomeCanceled, "the run ended without a verdict, or never began", nil)
 		}
 	})
+}
+
+// completed names the build that resolved a dead letter, as far as it is known.
+func completed(status job.RunStatus) string {
+	if status.Version == "" {
+		return "the job completed"
+	}
+	return "the job completed on handler version " + status.Version
 }

@@ -163,7 +163,6 @@ func (j *jobRun) record(ctx workflow.Context, f job.Failure, neverStarted bool) 
 		ID:            j.id,
 		WorkflowID:    info.WorkflowExecution.ID,
 		RunID:         info.WorkflowExecution.RunID,
-		StartedAt:     info.WorkflowStartTime,
 		StoppedAt:     workflow.Now(ctx),
 		SchemaVersion: max(j.envelope.SchemaVersion, 1),
 		Subject:       j.envelope.Subject,
@@ -180,10 +179,16 @@ func (j *jobRun) record(ctx workflow.Context, f job.Failure, neverStarted bool) 
 	return death, err
 }
 
+// The wait between two tries to park; it doubles, since every try stays in the run's history.
+const (
+	parkFirst = time.Second
+	parkMax   = 5 * time.Minute
+)
+
 // park makes sure that a Replay is open for the key. An open one is success: it is told of the new failure, unless it
 // is this run's parent, which gets the error as its child's result.
 func (j *jobRun) park(ctx workflow.Context, death job.Death) error {
-	for {
+	for wait := parkFirst; ; wait = min(2*wait, parkMax) {
 		started := workflow.ExecuteChildWorkflow(
 			workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 				WorkflowID:            j.id.ReplayWorkflowID(),
@@ -212,7 +217,7 @@ func (j *jobRun) park(ctx workflow.Context, death job.Death) error {
 			}
 		}
 		// It closed between the two calls, or the server would not start it now: neither may close this run.
-		if err := workflow.Sleep(ctx, time.Second); err != nil {
+		if err := workflow.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -45,6 +45,7 @@ type replayRun struct {
 	signals  []signal
 	failed   workflow.ReceiveChannel
 	canceled bool
+	findable bool // the open replay's run has begun: another run of this workflow would find it and follow it
 	forged   bool // started under a workflow ID that is not the dead letter's
 	stale    bool // the key failed in another run while a replay was open: load again when it is over
 	err      error
@@ -111,7 +112,7 @@ func (r *replayRun) run(ctx workflow.Context) (job.Parked, error) {
 		case r.selector.HasPending():
 		case r.closed() && workflow.AllHandlersFinished(ctx):
 			return r.parked, nil
-		case r.parked.Open == nil && workflow.GetInfo(ctx).GetContinueAsNewSuggested() && workflow.AllHandlersFinished(ctx):
+		case r.movable() && workflow.GetInfo(ctx).GetContinueAsNewSuggested() && workflow.AllHandlersFinished(ctx):
 			return r.parked, workflow.NewContinueAsNewError(ctx, job.WorkflowReplay, job.ReplayInput{
 				DeadLetterID: r.parked.DeadLetterID, ID: r.parked.ID,
 			})
@@ -120,6 +121,10 @@ func (r *replayRun) run(ctx workflow.Context) (job.Parked, error) {
 	}
 	return r.parked, r.err
 }
+
+// movable tells whether another run of this workflow could take over: it loads what the store knows. A replay in
+// between, recorded and not yet begun, would be taken for one that never began.
+func (r *replayRun) movable() bool { return r.parked.Open == nil || r.findable }
 
 // drain answers what arrived before a cancel took effect; unread signals would vanish with the run.
 func (r *replayRun) drain() {

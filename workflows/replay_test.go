@@ -76,11 +76,7 @@ func TestReplayRuleReachesTheRun(t *testing.T) {
 
 func TestReplayRefused(t *testing.T) {
 	t.Parallel()
-	unchanged := func(job.VersionRule) (string, error) {
-		return "", wire.Encode(&job.Failure{
-			Class: job.ClassTransient, Delay: 100 * time.Millisecond, Report: job.Report{Version: "v1", HandedBack: "version"},
-		})
-	}
+	unchanged := func(job.VersionRule) (string, error) { return "", handedBack("v1") }
 	cases := map[string]struct {
 		change func(*fixture)
 		input  any
@@ -165,18 +161,4 @@ func TestReplayRequestsAreIdempotent(t *testing.T) {
 	require.Equal(t, "n1", f.requests[0].RequestID)
 	require.Contains(t, f.requests[1].RequestID, "auto-")
 	require.Equal(t, job.StateDiscarded, f.requests[2].State)
-}
-
-func TestReplayFollowsALostOne(t *testing.T) {
-	t.Parallel()
-	f := newReplay(t)
-	f.parked.State, f.parked.Replays = job.StateReplaying, 1
-	f.parked.Open = &job.ReplayRecord{DeadLetterID: "dl_1", Number: 1, State: job.StateReplaying}
-	f.status = job.RunStatus{Running: true}
-	f.RegisterDelayedCallback(func() { f.status = job.RunStatus{Completed: true} }, 30*time.Second)
-	f.at(time.Second, "replay", map[string]any{"actor": "a", "reason": "r"})
-	f.runReplay()
-	require.NoError(t, f.GetWorkflowError())
-	require.Equal(t, job.RefusedAlreadyReplaying, refusalOf(t, f.requests[0]))
-	require.Equal(t, job.OutcomeResolved, f.replays[len(f.replays)-1].Outcome)
 }

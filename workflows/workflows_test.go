@@ -74,7 +74,7 @@ func (f *fixture) handler(handle func(job.Assignment) (json.RawMessage, error)) 
 	f.register(string(order.Type), func(_ context.Context, a job.Assignment) (json.RawMessage, error) { return handle(a) })
 }
 
-// replayIsOpen makes the start of a Replay child answer as the server does for an ID that is open.
+// parkedChild makes the Replay that a job parks end with result.
 func (f *fixture) parkedChild(result error) {
 	f.OnWorkflow(job.WorkflowReplay, mock.Anything, mock.Anything).Return(job.Parked{}, result)
 }

@@ -1,4 +1,4 @@
-// Package history reads back what a run was started with, from the first event of its history.
+// Package history reads back, from the history of a run, what it was started with and which build completed it.
 //
 // It is apart from wire, because workflows import that one and must not have a client within reach.
 package history
@@ -10,6 +10,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 )
@@ -52,4 +53,25 @@ func Input(started *historypb.WorkflowExecutionStartedEventAttributes, dc conver
 		return nil, fmt.Errorf("decode the run's input: %w", err)
 	}
 	return raw.Payload().GetData(), nil
+}
+
+// Version returns the build that completed the last activity of a run, as that worker named itself; empty when no
+// activity completed, or the server keeps no such mark, or no history.
+func Version(ctx context.Context, h Reader, workflowID, runID string) (version string, err error) {
+	iterator := h.GetWorkflowHistory(ctx, workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for iterator.HasNext() {
+		event, err := iterator.Next()
+		var gone *serviceerror.NotFound
+		if errors.As(err, &gone) {
+			return "", nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("history of run %s: %w", runID, err)
+		}
+		if done := event.GetActivityTaskCompletedEventAttributes(); done != nil {
+			//lint:ignore SA1019 the mark's successor is for workers that versioning routes to
+			version = done.GetWorkerVersion().GetBuildId()
+		}
+	}
+	return version, nil
 }

@@ -119,6 +119,29 @@ func TestMixedFleet(t *testing.T) {
 	require.EqualValues(t, jobs, fresh.Load())
 }
 
+// A repaired build is found beside many old ones, whichever of them polls first, and the record says which build it was.
+func TestCanaryIsFound(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, openSQLite)
+	s.work("v1", handlers(t, "note.keep", broken))
+	const jobs, others = 6, 4
+	letters := make([]job.DeadLetter, 0, jobs)
+	for i := range jobs {
+		letters = append(letters, s.parked(s.enqueue("note.keep", job.Key(rune('a'+i)), note{"bad"}).ID))
+	}
+	for range others {
+		s.lane("v1", handlers(t, "note.keep", broken))
+	}
+	s.lane("v2", handlers(t, "note.keep", repaired))
+	for _, letter := range letters {
+		decision := s.ask(letter.ID, job.Request{Actor: "ada", Reason: "v2 is out"})
+		require.True(t, decision.Accepted, "%+v", decision.Refusal)
+	}
+	for _, letter := range letters {
+		require.Equal(t, "the job completed on handler version v2", s.outcome(letter.ID, 1).Detail)
+	}
+}
+
 func TestNoLiveHandler(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
