@@ -13,41 +13,39 @@ import (
 	"github.com/redrivehq/redrive/job"
 )
 
-// probeWindow is how long a build that may run the replay has to answer. Builds that may not hand the probe on.
+// probeWindow is how long a build that may run the replay has to answer the volley. Builds that may not hand a probe on.
 const probeWindow = 4 * time.Second
 
-// probeVolley is how many probes go out at once when the first met a build that may not run the replay. A server moves
+// probeVolley is how many probes go out at once when the first found nothing. A server moves
 // retry timers by about a second, so one probe asks four or five workers within the window; this many ask about seventy,
 // and miss a canary among ten in less than one request in a thousand.
 const probeVolley = 16
 
-// probe asks the lane's control queue for a live build that rule allows: with one probe first, which suffices where one
-// build is deployed.
+// firstWindow is how long the first probe may take, which is all there is where one build is deployed. It may be lost: to
+// a worker that has just gone, or to a busy one.
+const firstWindow = time.Second
+
+// probe asks the lane's control queue for a live build that rule allows, first one worker and then all that poll.
 func (r *replayRun) probe(rule job.VersionRule) *job.Refusal {
-	first := r.sendProbe(r.ctx, rule, 1)
-	err := first.Get(r.ctx, nil)
+	err := r.sendProbe(r.ctx, rule, firstWindow).Get(r.ctx, nil)
 	if err == nil {
 		return nil
 	}
-	answers := []job.Report{wire.Decode(err).Report}
-	if answers[0].HandedBack != "" {
-		found, more := r.volley(rule)
-		if found {
-			return nil
-		}
-		answers = append(answers, more...)
+	found, answers := r.volley(rule)
+	if found {
+		return nil
 	}
-	return r.unrepaired(rule, answers)
+	return r.unrepaired(rule, append(answers, wire.Decode(err).Report))
 }
 
-// sendProbe leaves a probe on the control queue; tries is how many workers may be asked, 0 for as many as the window holds.
-func (r *replayRun) sendProbe(ctx workflow.Context, rule job.VersionRule, tries int32) workflow.Future {
+// sendProbe leaves a probe on the control queue; a build that it may not end at hands it on for as long as window.
+func (r *replayRun) sendProbe(ctx workflow.Context, rule job.VersionRule, window time.Duration) workflow.Future {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              r.parked.ID.Type.ControlQueue(),
-		ScheduleToCloseTimeout: probeWindow,
+		ScheduleToCloseTimeout: window,
 		StartToCloseTimeout:    time.Second,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 1, MaximumAttempts: tries,
+			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 1,
 		},
 		Priority: temporal.Priority{PriorityKey: priorityOperator},
 	})
@@ -60,7 +58,7 @@ func (r *replayRun) volley(rule job.VersionRule) (found bool, answers []job.Repo
 	defer callBack()
 	selector := workflow.NewSelector(ctx)
 	for range probeVolley {
-		selector.AddFuture(r.sendProbe(ctx, rule, 0), func(f workflow.Future) {
+		selector.AddFuture(r.sendProbe(ctx, rule, probeWindow), func(f workflow.Future) {
 			if err := f.Get(ctx, nil); err != nil {
 				answers = append(answers, wire.Decode(err).Report)
 				return

@@ -59,6 +59,7 @@ func Input(started *historypb.WorkflowExecutionStartedEventAttributes, dc conver
 // activity completed, or the server keeps no such mark, or no history.
 func Version(ctx context.Context, h Reader, workflowID, runID string) (version string, err error) {
 	iterator := h.GetWorkflowHistory(ctx, workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	var last string
 	for iterator.HasNext() {
 		event, err := iterator.Next()
 		var gone *serviceerror.NotFound
@@ -68,9 +69,13 @@ func Version(ctx context.Context, h Reader, workflowID, runID string) (version s
 		if err != nil {
 			return "", fmt.Errorf("history of run %s: %w", runID, err)
 		}
-		if done := event.GetActivityTaskCompletedEventAttributes(); done != nil {
-			//lint:ignore SA1019 the mark's successor is for workers that versioning routes to
-			version = done.GetWorkerVersion().GetBuildId()
+		// A retried activity leaves one start in the history, that of its last attempt.
+		if started := event.GetActivityTaskStartedEventAttributes(); started != nil {
+			//lint:ignore SA1019 what succeeds the mark is set for workers that are routed by version only
+			last = started.GetWorkerVersion().GetBuildId()
+		}
+		if event.GetActivityTaskCompletedEventAttributes() != nil {
+			version = last
 		}
 	}
 	return version, nil
