@@ -16,8 +16,8 @@ import (
 	"github.com/redrivehq/redrive/redaction"
 )
 
-// Store is what the dead-letter activities need of it. Every method is idempotent and safe for concurrent use; errors
-// are retried for ever, except those that wrap job.ErrNotFound.
+// Store is what the dead-letter activities need of it. Every method is idempotent and safe for concurrent use; every error
+// is retried for ever, but for job.ErrNotFound of DeadLetter where a Replay asks whether there is such a letter.
 type Store interface {
 	RecordFailure(ctx context.Context, letter job.DeadLetter, payload *job.SealedPayload) error
 	DeadLetter(ctx context.Context, id job.DeadLetterID) (job.DeadLetter, error)
@@ -86,7 +86,7 @@ func (d *DeadLetters) redactor(t job.Type) *redaction.Redactor {
 // RecordDeath makes the dead letter durable: record, failure and sealed payload in one transaction. It is idempotent
 // by run: Temporal may call it any number of times.
 func (d *DeadLetters) RecordDeath(ctx context.Context, notice job.DeathNotice) (job.Death, error) {
-	payload, ref, err := d.payload(ctx, notice)
+	payload, ref, err := d.payload(ctx, &notice)
 	if err != nil {
 		return job.Death{}, err
 	}
@@ -115,8 +115,9 @@ func (d *DeadLetters) RecordDeath(ctx context.Context, notice job.DeathNotice) (
 }
 
 // payload reads what the run was started with: from its own first event, or, when it was given a reference, from the
-// vault. A payload that is gone for good is no reason to lose the record.
-func (d *DeadLetters) payload(ctx context.Context, n job.DeathNotice) ([]byte, job.PayloadRef, error) {
+// vault. A payload that is gone for good is no reason to lose the record, nor is an envelope that the run's build took and
+// this one refuses: all of the input is the payload then.
+func (d *DeadLetters) payload(ctx context.Context, n *job.DeathNotice) ([]byte, job.PayloadRef, error) {
 	if n.PayloadRef != "" {
 		payload, err := d.options.Vault.Open(ctx, n.PayloadRef, n.ID)
 		if err != nil && !errors.Is(err, job.ErrPayloadGone) {
@@ -133,11 +134,11 @@ func (d *DeadLetters) payload(ctx context.Context, n job.DeathNotice) ([]byte, j
 		return nil, "", err
 	}
 	if !n.Unparsed {
-		envelope, err := job.ParseEnvelope(input)
-		if err != nil {
-			return nil, "", err
+		if envelope, err := job.ParseEnvelope(input); err == nil {
+			input = envelope.Payload
+		} else {
+			n.Unparsed = true
 		}
-		input = envelope.Payload
 	}
 	if len(input) == 0 {
 		return nil, "", nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
@@ -112,6 +113,25 @@ func (m *morgue) startedWith(t *testing.T, input ...any) {
 		},
 	}, nil)
 	m.temporal.On("GetWorkflowHistory", mock.Anything, orderID.JobWorkflowID(), "run-1", false,
+		enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT).Return(events)
+}
+
+// ranOn gives the run that is asked about a completed activity for each version.
+func (m *morgue) ranOn(versions ...string) {
+	events := &mocks.HistoryEventIterator{}
+	for _, version := range versions {
+		events.On("HasNext").Return(true).Twice()
+		events.On("Next").Return(&historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskStartedEventAttributes{
+			ActivityTaskStartedEventAttributes: &historypb.ActivityTaskStartedEventAttributes{
+				WorkerVersion: &commonpb.WorkerVersionStamp{BuildId: version}, //lint:ignore SA1019 as servers send it
+			},
+		}}, nil).Once()
+		events.On("Next").Return(&historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskCompletedEventAttributes{
+			ActivityTaskCompletedEventAttributes: &historypb.ActivityTaskCompletedEventAttributes{},
+		}}, nil).Once()
+	}
+	events.On("HasNext").Return(false)
+	m.temporal.On("GetWorkflowHistory", mock.Anything, orderID.JobWorkflowID(), "", false,
 		enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT).Return(events)
 }
 

@@ -70,6 +70,17 @@ func TestRecordDeath(t *testing.T) {
 		death, letter := m.record(t, notice(func(n *job.DeathNotice) { n.Unparsed = true }))
 		require.NotContains(t, everything(t, death, letter), secret)
 	})
+	// A rolling deploy may have tightened the rules since the run began.
+	t.Run("EnvelopeThatThisBuildRefuses", func(t *testing.T) {
+		t.Parallel()
+		m := newMorgue(t)
+		m.startedWith(t, map[string]any{"type": orderType, "key": orderID.Key, "schema_version": -1, "payload": map[string]any{"password": secret}})
+		death, letter := m.record(t, notice())
+		require.NotContains(t, everything(t, death, letter), secret)
+		require.Contains(t, m.plain[0], secret, "the vault has what was sent")
+		require.Equal(t, job.ClassRejected, letter.Class, "the verdict stays")
+		require.Empty(t, letter.PayloadRef, "no handler could take it")
+	})
 	t.Run("EmptyInput", func(t *testing.T) {
 		t.Parallel()
 		m := newMorgue(t)

@@ -93,7 +93,7 @@ func TestDescribeJob(t *testing.T) {
 		failed      string // run id
 	}{
 		"Running":               {described(enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING), nil, 1, job.RunStatus{Running: true}, ""},
-		"Completed":             {described(enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED), nil, 1, job.RunStatus{Completed: true}, ""},
+		"Completed":             {described(enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED), nil, 1, job.RunStatus{Completed: true, Version: "v2"}, ""},
 		"Failed":                {failed, nil, 1, job.RunStatus{}, "run-2"},
 		"FailedAndForgotten":    {nil, gone, 1, job.RunStatus{}, "run-2"},
 		"TheFirstRunIsNoReplay": {failed, nil, 0, job.RunStatus{}, ""},
@@ -104,6 +104,9 @@ func TestDescribeJob(t *testing.T) {
 			m := newMorgue(t)
 			m.letters = []job.DeadLetter{letter}
 			m.temporal.On("DescribeWorkflow", mock.Anything, orderID.JobWorkflowID(), "").Return(c.description, c.err)
+			if c.want.Completed {
+				m.ranOn("v1", "v2")
+			}
 			got, err := m.DescribeJob(t.Context(), job.RunQuery{DeadLetterID: letter.ID, ID: orderID, Replay: c.replay})
 			require.NoError(t, err)
 			if c.failed != "" {

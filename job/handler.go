@@ -36,7 +36,8 @@ type Definition struct {
 	Runbook string // a link, welcome
 	// SchemaVersions that the handler understands; empty means 1. Others are unsupported_schema.
 	SchemaVersions []int
-	// Policy applies when the worker's policy set has no entry for Type; the zero value is the set's default.
+	// Policy applies when the worker's policy set has no entry for Type; the zero value is the set's default. A worker that
+	// holds no set uses its Redaction only, and warns.
 	Policy Policy
 	// Classify maps the handler's own errors to classes; it is asked when an error carries no class itself.
 	Classify func(error) Class

@@ -114,6 +114,12 @@ func orInt(n *int, fallback int) {
 // IsZero tells whether nothing is set.
 func (p Policy) IsZero() bool { return reflect.DeepEqual(p, Policy{}) }
 
+// WithoutRedaction is p without the part that a worker applies to its own handlers whether it holds the policy set or not.
+func (p Policy) WithoutRedaction() Policy {
+	p.Redaction = redaction.Policy{}
+	return p
+}
+
 // MinLease is the shortest lease that leaves room for two lost heartbeats.
 const MinLease = time.Second
 

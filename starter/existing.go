@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -26,11 +27,18 @@ func (e *ConflictError) Error() string {
 		e.Existing.ID, e.Existing.State)
 }
 
+// ErrUnrecorded is wrapped when the run of a key was terminated, or timed out by a limit that somebody set: that runs no
+// code of redrive's, so there is no dead letter, and no state of the job's to tell.
+var ErrUnrecorded = errors.New("its run was ended from outside and left no dead letter")
+
 // existing describes the run that has the key, and compares payloads.
 func (c *Client) existing(ctx context.Context, e job.Envelope, runID string) (Enqueued, error) {
 	found := Enqueued{ID: e.ID(), WorkflowID: e.ID().JobWorkflowID(), RunID: runID, Duplicate: true}
 	var err error
-	if found.State, err = c.State(ctx, e.ID()); err != nil {
+	found.State, err = c.State(ctx, e.ID())
+	if errors.Is(err, ErrUnrecorded) {
+		found.Warning = err.Error()
+	} else if err != nil {
 		return found, err
 	}
 	same, err := c.samePayload(ctx, e, runID)
@@ -93,7 +101,7 @@ func sameJSON(a, b []byte) bool {
 }
 
 // State returns where a job stands, from Temporal's own record of its run and of its Replay; never from visibility,
-// which lags. An unknown key is an error that wraps job.ErrNotFound.
+// which lags. An unknown key is an error that wraps job.ErrNotFound, a run that was ended from outside ErrUnrecorded.
 func (c *Client) State(ctx context.Context, id job.KeyID) (job.State, error) {
 	run, err := c.describe(ctx, id.JobWorkflowID())
 	if err != nil {
@@ -117,12 +125,15 @@ func (c *Client) State(ctx context.Context, id job.KeyID) (job.State, error) {
 			return job.StateCanceled, nil
 		}
 	}
-	// It failed, or a replay of it was canceled: its Replay knows what became of the dead letter. One that was lost leaves it dead-lettered.
+	// It failed or was ended from outside, or a replay of it was canceled: its Replay knows what became of the dead letter. One that was lost leaves it dead-lettered.
 	replay, err := c.describe(ctx, id.ReplayWorkflowID())
-	if errors.Is(err, job.ErrNotFound) {
+	unrecorded := run.Status == enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED || run.Status == enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT
+	switch {
+	case errors.Is(err, job.ErrNotFound) && unrecorded:
+		return "", fmt.Errorf("job %s: %w (%s)", id, ErrUnrecorded, strings.ToLower(run.Status.String()))
+	case errors.Is(err, job.ErrNotFound):
 		return job.StateDeadLettered, nil
-	}
-	if err != nil {
+	case err != nil:
 		return "", err
 	}
 	attribute := replay.RawResponse.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()[job.AttrJobState]

@@ -70,10 +70,11 @@ type Enqueued struct {
 	ID         job.KeyID `json:"id"`
 	WorkflowID string    `json:"workflow_id"`
 	RunID      string    `json:"run_id"`
-	// Duplicate is true when the key was known: nothing was started, and State says where that job stands.
+	// Duplicate is true when the key was known: nothing was started, and State says where that job stands. It is empty, and
+	// Warning says so, when that job was ended from outside (ErrUnrecorded).
 	Duplicate bool      `json:"duplicate"`
 	State     job.State `json:"state"`
-	// Warning says what will keep the job waiting: no worker polls its lane.
+	// Warning says what will keep the job waiting: no worker polls its lane, or its run was ended from outside.
 	Warning string `json:"warning,omitempty"`
 }
 

@@ -46,6 +46,32 @@ func TestState(t *testing.T) {
 	})
 }
 
+// A run that was ended from outside ran no code of ours: nobody may be told that its dead letter waits.
+func TestStateOfARunThatLeftNoRecord(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]enumspb.WorkflowExecutionStatus{
+		"terminated": enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, "timedout": enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fakeTemporal{
+				taken: "run-1", inputs: map[string]string{"run-1": `{"type":"email.send","key":"order-1001","schema_version":1,"payload":1}`},
+				runs: map[string]run{order.JobWorkflowID(): {status: status}},
+			}
+			c := starter.New(f, starter.Options{})
+			state, err := c.State(t.Context(), order)
+			require.ErrorIs(t, err, starter.ErrUnrecorded)
+			require.ErrorContains(t, err, name)
+			require.Empty(t, state)
+			again, err := c.Start(t.Context(), job.Envelope{Type: order.Type, Key: order.Key, Payload: []byte(`1`)}, starter.EnqueueOptions{})
+			require.NoError(t, err)
+			require.True(t, again.Duplicate)
+			require.Empty(t, again.State)
+			require.Contains(t, again.Warning, "left no dead letter")
+		})
+	}
+}
+
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	t.Run("AsksTheRunThatRuns", func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/redrivehq/redrive/job"
 )
 
-// warnRetention says which job types rely on keys being known for longer than the namespace keeps closed runs: after
+// warnRetention says which policies rely on keys being known for longer than the namespace keeps closed runs: after
 // that, the same key starts a second job. It is a warning, since only an administrator can change the namespace.
 func (w *Worker) warnRetention(ctx context.Context) {
 	response, err := w.client.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: w.client.namespace})
@@ -23,12 +23,16 @@ func (w *Worker) warnRetention(ctx context.Context) {
 	for t := range w.policies.ByType {
 		types = append(types, t)
 	}
+	warn := func(policy string, p job.Policy) {
+		if p.KeyTTL > retention {
+			w.options.Logger.Warn("namespace forgets keys before key_ttl: a key started again after the retention runs again",
+				zap.String("namespace", w.client.namespace), zap.String("policy", policy),
+				zap.Duration("retention", retention), zap.Duration("key_ttl", p.KeyTTL))
+		}
+	}
+	warn("default", w.policies.Default.WithDefaults())
 	sort.Slice(types, func(i, j int) bool { return types[i] < types[j] })
 	for _, t := range types {
-		if ttl := w.policies.For(t).KeyTTL; ttl > retention {
-			w.options.Logger.Warn("namespace forgets keys before key_ttl: a key started again after the retention runs again",
-				zap.String("namespace", w.client.namespace), zap.String("job_type", string(t)),
-				zap.Duration("retention", retention), zap.Duration("key_ttl", ttl))
-		}
+		warn(string(t), w.policies.For(t))
 	}
 }

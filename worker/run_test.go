@@ -47,7 +47,7 @@ func (quiet) Error(string, ...any) {}
 
 var _ sdklog.Logger = quiet{}
 
-func newWorker(t *testing.T, poll func(ctx context.Context, queue string) error) *worker.Worker {
+func dial(t *testing.T, poll func(ctx context.Context, queue string) error) *worker.Client {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -62,7 +62,12 @@ func newWorker(t *testing.T, poll func(ctx context.Context, queue string) error)
 	c, err := worker.Dial(t.Context(), client.Options{HostPort: listener.Addr().String(), Logger: quiet{}})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	w, err := worker.New(c, worker.Options{Handlers: handlers(t, map[job.Type]job.Policy{"email.send": {}}), Drain: time.Second})
+	return c
+}
+
+func newWorker(t *testing.T, poll func(ctx context.Context, queue string) error) *worker.Worker {
+	t.Helper()
+	w, err := worker.New(dial(t, poll), worker.Options{Handlers: handlers(t, map[job.Type]job.Policy{"email.send": {}}), Drain: time.Second})
 	require.NoError(t, err)
 	return w
 }

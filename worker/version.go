@@ -6,12 +6,15 @@ import (
 	"strconv"
 )
 
+// Unversioned is what a build without version information calls itself.
+const Unversioned = "unversioned"
+
 // BuildVersion returns the version of the running build: the module's version, else the VCS revision (12 digits, with
-// "+dirty" for a modified tree), else "unversioned".
+// "+dirty" for a modified tree), else Unversioned.
 func BuildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unversioned"
+		return Unversioned
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
@@ -23,7 +26,7 @@ func BuildVersion() string {
 	revision := settings["vcs.revision"]
 	switch {
 	case revision == "":
-		return "unversioned"
+		return Unversioned
 	case settings["vcs.modified"] == "true":
 		return revision[:min(len(revision), 12)] + "+dirty"
 	default:

@@ -58,7 +58,23 @@ func New(c *Client, options Options) (*Worker, error) {
 			return nil, err
 		}
 	}
+	w.warnOptions()
 	return w, nil
+}
+
+// warnOptions says what is allowed and will surprise somebody.
+func (w *Worker) warnOptions() {
+	types := w.options.Handlers.Types()
+	if len(types) > 0 && w.options.HandlerVersion == Unversioned {
+		w.options.Logger.Warn("handler version is unversioned: a replay cannot tell this build from a repaired one; " +
+			"set Options.HandlerVersion (redrive worker: --handler-version or REDRIVE_HANDLER_VERSION)")
+	}
+	for _, t := range types {
+		if d, _ := w.options.Handlers.Definition(t); w.options.Policies == nil && !d.Policy.WithoutRedaction().IsZero() {
+			w.options.Logger.Warn("policy of a handler is not used: this worker holds no policies, so the workers that do decide about leases and retries",
+				zap.String("job_type", string(t)))
+		}
+	}
 }
 
 // Queues returns the task queues this worker polls.

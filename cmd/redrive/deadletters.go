@@ -53,7 +53,9 @@ Long types, keys and versions are shortened to keep the table within a terminal;
 	flags := cmd.Flags()
 	flags.StringVar(&state, "state", "", "only this job `state`, such as dead_lettered")
 	flags.StringVar(&jobType, "type", "", "only this job `type`")
-	flags.StringVar(&class, "class", "", "only this error `class`")
+	flags.StringVar(&class, "error-class", "", "only this error `class`")
+	flags.StringVar(&class, "class", "", "--error-class")
+	_ = flags.MarkHidden("class") // its name in earlier versions; the only error is an unknown name
 	flags.StringVar(&cause, "cause", "", "only this `cause` of dead-lettering")
 	flags.StringVar(&q.Fingerprint, "fingerprint", "", "only failures that look alike")
 	flags.StringVar(&q.Version, "handler-version", "", "only failures of this handler `version`")
@@ -89,7 +91,7 @@ Long types, keys and versions are shortened to keep the table within a terminal;
 func checkFilters(q store.Query) error {
 	return errors.Join(
 		oneOf("--state", q.State, job.AllStates()),
-		oneOf("--class", q.Class, job.AllClasses()),
+		oneOf("--error-class", q.Class, job.AllClasses()),
 		oneOf("--cause", q.Cause, job.AllCauses()),
 	)
 }
@@ -157,7 +159,7 @@ func (e *environment) printPage(page store.Page, later bool, now time.Time) erro
 const listWidth = 140
 
 func listLines(letters []job.DeadLetter, now time.Time) [][]string {
-	lines := [][]string{{"ID", "TYPE", "KEY", "VERSION", "CLASS", "CAUSE", "TRIES", "AGE", "STATE", "FINGERPRINT"}}
+	lines := [][]string{{"ID", "TYPE", "KEY", "VERSION", "CLASS", "CAUSE", "COUNTED", "AGE", "STATE", "FINGERPRINT"}}
 	for _, l := range letters {
 		lines = append(lines, []string{
 			string(l.ID), string(l.Type), string(l.Key), orDash(l.Version), string(l.Class), string(l.Cause),

@@ -133,7 +133,7 @@ func sayEnqueued(w io.Writer, e starter.Enqueued) {
 	case !e.Duplicate:
 		fmt.Fprintf(w, "%s started\n", id)
 	default:
-		fmt.Fprintf(w, "%s exists already (%s); nothing was started\n", id, e.State)
+		fmt.Fprintf(w, "%s exists already (%s); nothing was started\n", id, orDash(string(e.State)))
 	}
 	fmt.Fprintf(w, "workflow %s run %s\n", printable(e.WorkflowID), e.RunID)
 }

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/starter"
 )
 
 // named is a dead letter as the command line names it.
@@ -49,6 +50,8 @@ func (e *environment) explain(ctx context.Context, n named, err error) error {
 	switch {
 	case errors.Is(lookErr, job.ErrNotFound):
 		return fmt.Errorf("%s has no dead letter (there is no such job either)", n.key)
+	case errors.Is(lookErr, starter.ErrUnrecorded):
+		return fmt.Errorf("%s has no dead letter: %w", n.key, lookErr)
 	case lookErr != nil: // not reachable: what is known is true without it
 		return fmt.Errorf("%s has no dead letter", n.key)
 	default:

@@ -111,17 +111,11 @@ func runWorker(ctx context.Context, env *environment, f workerFlags) (err error)
 	return nil
 }
 
-// unversioned is what a build without version information calls itself, see worker.BuildVersion.
-const unversioned = "unversioned"
-
 // workerOptions are what all workers of the program have in common.
 func workerOptions(env *environment, settings config.Config, logger *zap.Logger) (worker.Options, error) {
 	version := settings.Worker.HandlerVersion
 	if version == "" {
 		version = worker.BuildVersion()
-	}
-	if version == unversioned {
-		logger.Warn("the handler version is unversioned: set --handler-version or REDRIVE_HANDLER_VERSION, since a replay cannot tell builds apart")
 	}
 	var handlers worker.Handlers
 	if err := registerSamples(&handlers, version, env.getenv); err != nil {
