@@ -77,6 +77,9 @@ type ReplayPolicy struct {
 	MaxWait time.Duration `yaml:"max_wait,omitempty" json:"max_wait_ns"`
 }
 
+// MaxReplays is the most that a policy may allow.
+const MaxReplays = 100
+
 // DefaultPolicy returns the documented defaults.
 func DefaultPolicy() Policy { return Policy{}.WithDefaults() }
 
@@ -142,8 +145,8 @@ func (p Policy) Validate() error {
 		return refusePolicy([]string{"max_lease_losses"}, "max_lease_losses is %d, allowed are 1 to 100", p.MaxLeaseLosses)
 	case p.Throttle.MaxAge < 0:
 		return refusePolicy([]string{"throttle.max_age"}, "throttle.max_age is %s, it must not be negative", p.Throttle.MaxAge)
-	case p.Replay.Max < 1 || p.Replay.Max > 100:
-		return refusePolicy([]string{"replay.max"}, "replay.max is %d, allowed are 1 to 100", p.Replay.Max)
+	case p.Replay.Max < 1 || p.Replay.Max > MaxReplays:
+		return refusePolicy([]string{"replay.max"}, "replay.max is %d, allowed are 1 to %d", p.Replay.Max, MaxReplays)
 	case p.Replay.MinWait < 0 || p.Replay.MaxWait < p.Replay.MinWait:
 		return refusePolicy([]string{"replay.max_wait", "replay.min_wait"}, "replay.max_wait %s is shorter than replay.min_wait %s", p.Replay.MaxWait, p.Replay.MinWait)
 	case p.Retention < 0 || p.KeyTTL < 0:

@@ -51,13 +51,10 @@ func (c *Client) existing(ctx context.Context, e job.Envelope, runID string) (En
 	return found, nil
 }
 
-// maxReplays is the most that a policy allows, and so the longest chain of runs back to the one with the payload.
-const maxReplays = 100
-
 // samePayload compares with the input of the run that has the key. A replay's run holds a reference; the run whose
 // failure it replays holds the payload. When that history is gone, nothing is left to contradict.
 func (c *Client) samePayload(ctx context.Context, e job.Envelope, runID string) (bool, error) {
-	for range maxReplays {
+	for range job.MaxReplays { // the longest chain of runs back to the one with the payload
 		started, err := history.Start(ctx, c.temporal, e.ID().JobWorkflowID(), runID)
 		var gone *serviceerror.NotFound
 		if errors.As(err, &gone) {

@@ -32,8 +32,7 @@ type Dialect struct {
 	Code func(error) (code, class string)
 }
 
-// DB is a store over one database. It is safe for concurrent use, also with other processes; closing the *sql.DB is the
-// caller's.
+// DB is a store over one database. It is safe for concurrent use, also with other processes.
 type DB struct {
 	sql     *sql.DB
 	dialect Dialect
@@ -44,6 +43,9 @@ type DB struct {
 func New(db *sql.DB, dialect Dialect) *DB {
 	return &DB{sql: db, dialect: dialect, writer: make(chan struct{}, 1)}
 }
+
+// Close closes the *sql.DB that New was given; whoever opened that and goes on using it closes it there instead.
+func (db *DB) Close() error { return db.sql.Close() }
 
 // Ping asks the database whether it answers. It says nothing about the schema: see SchemaVersion.
 func (db *DB) Ping(ctx context.Context) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/redrivehq/redrive/config"
 	"github.com/redrivehq/redrive/replay"
 	"github.com/redrivehq/redrive/store"
+	"github.com/redrivehq/redrive/store/open"
 	"github.com/redrivehq/redrive/worker"
 )
 
@@ -44,7 +45,7 @@ Off loopback a bearer token is required: admin.token_file, or REDRIVE_ADMIN_TOKE
 		if err != nil {
 			return err
 		}
-		db, err := openStore(cmd.Context(), settings.Store.URL)
+		db, err := open.Store(cmd.Context(), settings.Store.URL)
 		if err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ type adminServer struct {
 }
 
 // startAdmin returns once the address is bound.
-func startAdmin(ctx context.Context, a config.Admin, c *worker.Client, db *database, metrics http.Handler, logger *zap.Logger) (*adminServer, error) {
+func startAdmin(ctx context.Context, a config.Admin, c *worker.Client, db *store.DB, metrics http.Handler, logger *zap.Logger) (*adminServer, error) {
 	token, err := adminToken(a)
 	if err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ func adminToken(a config.Admin) (string, error) {
 }
 
 // adminStore is the store as package admin wants it; admin does not import store.
-type adminStore struct{ *database }
+type adminStore struct{ *store.DB }
 
 // DeadLetters translates the query and its refusal.
 func (s adminStore) DeadLetters(ctx context.Context, q admin.Query) (admin.Page, error) {

@@ -9,12 +9,13 @@ import (
 
 	"github.com/redrivehq/redrive/admin"
 	"github.com/redrivehq/redrive/config"
+	"github.com/redrivehq/redrive/store/open"
 )
 
 // TestAdminStore: a list that cannot be made is the caller's fault under admin's name, too.
 func TestAdminStore(t *testing.T) {
 	t.Parallel()
-	db, err := openDatabase("sqlite:" + filepath.Join(t.TempDir(), "new", "redrive.db"))
+	db, err := open.Unprepared("sqlite:" + filepath.Join(t.TempDir(), "new", "redrive.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	require.NoError(t, db.Migrate(t.Context()))

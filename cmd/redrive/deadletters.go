@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,20 +21,6 @@ A dead letter is named by its id (dl_…) or by type:key.`)
 	cmd.Aliases = []string{"dl"}
 	cmd.AddCommand(newList(env), newShow(env), newReplay(env), newDiscard(env), newAnnotate(env))
 	return cmd
-}
-
-// withStore opens the store for a command.
-func (e *environment) withStore(ctx context.Context, use func(*database) error) (err error) {
-	settings, err := e.settings()
-	if err != nil {
-		return err
-	}
-	db, err := openStore(ctx, settings.Store.URL)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return use(db)
 }
 
 func newList(env *environment) *cobra.Command {
@@ -76,7 +61,7 @@ Long types, keys and versions are shortened to keep the table within a terminal;
 		if err := checkFilters(q); err != nil {
 			return err
 		}
-		return env.withStore(cmd.Context(), func(db *database) error {
+		return env.withStore(cmd.Context(), func(db *store.DB) error {
 			page, err := db.DeadLetters(cmd.Context(), q)
 			if err != nil {
 				return err

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/redrivehq/redrive/store/open"
 )
 
 // schema is what `redrive migrate` says.
@@ -31,7 +33,7 @@ Run it before the first worker and before a newer build. It may run any number o
 		if err != nil {
 			return err
 		}
-		db, err := openDatabase(settings.Store.URL)
+		db, err := open.Unprepared(settings.Store.URL)
 		if err != nil {
 			return err
 		}

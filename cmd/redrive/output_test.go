@@ -59,6 +59,7 @@ func TestListWidth(t *testing.T) {
 	letter := job.DeadLetter{ID: job.NewDeadLetterID("default", job.KeyID{Type: "a", Key: "k"}), State: job.StateDeadLettered}
 	letter.KeyID = job.KeyID{Type: "email.send", Key: "order-1002.receipt"}
 	letter.Class, letter.Cause, letter.Fingerprint = job.ClassInvalidPayload, job.CausePoison, "0123456789ab"
+	letter.LastFailure = time.Now().Add(-20 * 24 * time.Hour)
 	width := func() int {
 		var out bytes.Buffer
 		rows(&out, listLines([]job.DeadLetter{letter}, time.Now()))
@@ -70,6 +71,7 @@ func TestListWidth(t *testing.T) {
 	letter.Version = "v1"
 	var out bytes.Buffer
 	rows(&out, listLines([]job.DeadLetter{letter}, time.Now()))
+	require.Contains(t, out.String(), " COUNTED ", "attempts that lost leases or throttles are not in it")
 	require.Contains(t, out.String(), "order-1002.receipt  v1 ", "nothing is shortened without need")
 	require.LessOrEqual(t, width(), listWidth)
 	letter.KeyID = job.KeyID{Type: "webhook.deliver.eu", Key: job.Key(strings.Repeat("long.", 30))}

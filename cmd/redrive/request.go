@@ -13,6 +13,7 @@ import (
 
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/replay"
+	"github.com/redrivehq/redrive/store"
 )
 
 // requestFlags are those of the operators' requests.
@@ -127,7 +128,7 @@ func (f *requestFlags) missing(kind job.RequestKind, args []string) []string {
 
 // withReplay connects to the store and to Temporal.
 func (e *environment) withReplay(ctx context.Context, use func(*replay.Client) error) error {
-	return e.withStore(ctx, func(db *database) error {
+	return e.withStore(ctx, func(db *store.DB) error {
 		settings, err := e.settings()
 		if err != nil {
 			return err

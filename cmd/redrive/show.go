@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/store"
 )
 
 func newShow(env *environment) *cobra.Command {
@@ -24,7 +25,7 @@ func newShow(env *environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return env.withStore(cmd.Context(), func(db *database) error {
+			return env.withStore(cmd.Context(), func(db *store.DB) error {
 				letter, err := db.DeadLetter(cmd.Context(), name.id)
 				if err != nil {
 					return env.explain(cmd.Context(), name, err)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/redrivehq/redrive/admin"
 	"github.com/redrivehq/redrive/config"
+	"github.com/redrivehq/redrive/store"
+	"github.com/redrivehq/redrive/store/open"
 	"github.com/redrivehq/redrive/telemetry"
 	"github.com/redrivehq/redrive/testsuite"
 	"github.com/redrivehq/redrive/vault"
@@ -36,7 +38,7 @@ type stack struct {
 	DataDir    string // absolute
 	Server     *testsuite.Server
 	Client     *worker.Client
-	Store      *database
+	Store      *store.DB
 	StoreURL   string
 	Vault      *vault.Vault
 	KeysetFile string
@@ -129,7 +131,7 @@ func (s *stack) startTemporal(ctx context.Context, env *environment, o stackOpti
 }
 
 func (s *stack) openStore(ctx context.Context, _ *environment, _ stackOptions) (err error) {
-	if s.Store, err = openDatabase(s.StoreURL); err != nil {
+	if s.Store, err = open.Unprepared(s.StoreURL); err != nil {
 		return err
 	}
 	s.closers = append(s.closers, s.Store.Close)

@@ -9,6 +9,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/redrivehq/redrive/config"
+	"github.com/redrivehq/redrive/store"
+	"github.com/redrivehq/redrive/store/open"
 	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
 )
@@ -129,7 +131,7 @@ func workerOptions(env *environment, settings config.Config, logger *zap.Logger)
 
 // sealed is a store and the vault over it.
 type sealed struct {
-	store *database
+	store *store.DB
 	vault *vault.Vault
 }
 
@@ -138,7 +140,7 @@ func openPayloads(ctx context.Context, settings config.Config) (s sealed, closeS
 	if err != nil {
 		return s, nil, err
 	}
-	db, err := openStore(ctx, settings.Store.URL)
+	db, err := open.Store(ctx, settings.Store.URL)
 	if err != nil {
 		return s, nil, err
 	}
