@@ -62,6 +62,13 @@ test: build bin/test-tools ## every test of both modules, nothing skipped
 test-unit: bin/test-tools ## the tests that need no services, in less than a minute
 	@bin/testline -allow-skips -- go test -short -json -timeout=1m ./...
 
+# Leases, counting and the ledger: the units, both stores' ledger suites, and the tests with real processes.
+LEASE_TESTS := Lease|Heartbeat|Suspect|Progress|Stall|Carry|Backoff|AttemptLog|Once|Effect|Ledger|Reconcil|Purge|KeyTTL|Dedupe|Metrics|Timeouts|Frozen|CutOff|Outage|LongJob|Drain|Resume|Killed|Kills|Throttl|FailTogether|Hostile|Terminated|Poison
+
+.PHONY: test-leases
+test-leases: build bin/test-tools ## what concerns leases, attempts and effects, alone
+	@bin/with-postgres -- bin/testline -- go test $(TEST_FLAGS) -run='$(LEASE_TESTS)' ./job ./activities ./worker ./store/... ./telemetry ./internal/wire ./testsuite/integration
+
 .PHONY: test-corpus
 test-corpus: bin/test-tools ## the tests that read ../shared/data
 	@bin/testline -empty 'no corpus tests yet' -- $(if $(CORPUS_PACKAGES),go test $(TEST_FLAGS) -tags=corpus -run='^TestCorpus' $(CORPUS_PACKAGES))

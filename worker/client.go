@@ -26,15 +26,16 @@ type Client struct {
 // gives up a connection that has gone silent: longer than many leases.
 const (
 	reconnectFirst = 100 * time.Millisecond
-	reconnectMax   = time.Second
+	reconnectMax   = 300 * time.Millisecond
 	connectTimeout = 5 * time.Second
 	// unanswered is how long sent bytes may stay unacknowledged (gRPC's keepalive timeout, and TCP's on Linux).
 	unanswered = 5 * time.Second
 )
 
 // Dial connects to Temporal. The options are Temporal's own; the data converter and the namespace are remembered. Unless
-// the options say otherwise, a connection that was lost is tried again at least once a second, so that an outage which is
-// shorter than the leases costs none of them.
+// the options say otherwise, a connection that was lost is tried again about three times a second, so that an outage costs
+// no lease if it is shorter than half of it, less a second. A longer one may: the watchdog gives a lease up an eighth
+// before it can lapse, and up to a third may have passed since the last heartbeat.
 func Dial(ctx context.Context, options client.Options) (*Client, error) {
 	if options.DataConverter == nil {
 		options.DataConverter = converter.GetDefaultDataConverter()

@@ -45,7 +45,8 @@ type Options struct {
 	Ledger job.Ledger
 	// Payloads opens payload references on lanes. Default: Vault. Without either, replays are handed to other workers.
 	Payloads Payloads
-	// Drain is how long running handlers may go on after a stop. Default 10s.
+	// Drain is how long running handlers may go on after a stop. What then has not finished is handed back, which takes up
+	// to activities.HandBackTime with a handler that does not heed its context. Default 10s.
 	Drain time.Duration
 	// MaxConcurrent bounds the handlers that run at once, per job type. Default 20.
 	MaxConcurrent int

@@ -75,7 +75,7 @@ func (w *Worker) Queues() []string {
 func (w *Worker) sdkOptions() sdkworker.Options {
 	return sdkworker.Options{
 		Identity:                                w.options.Identity,
-		WorkerStopTimeout:                       w.options.Drain,
+		WorkerStopTimeout:                       w.options.Drain + activities.HandBackTime,
 		DisableEagerActivities:                  true,
 		DefaultHeartbeatThrottleInterval:        time.Second,
 		MaxHeartbeatThrottleInterval:            time.Second,
@@ -136,7 +136,7 @@ func (w *Worker) addStore() error {
 
 func (w *Worker) addLane(t job.Type) error {
 	options := activities.RunnerOptions{
-		Version: w.options.HandlerVersion, Worker: w.options.Identity,
+		Version: w.options.HandlerVersion, Worker: w.options.Identity, Drain: w.options.Drain,
 		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Suspects: w.suspects, Ledger: w.options.Ledger,
 		Observer: w.options.Observer, Logger: w.options.Logger,
 	}

@@ -84,6 +84,21 @@ func TestBuildVersion(t *testing.T) {
 	require.NotEmpty(t, worker.BuildVersion())
 }
 
+// A handler's progress goes on to the next attempt, and not into the failure.
+func TestCarryProgress(t *testing.T) {
+	t.Parallel()
+	sealed := []*commonpb.Payload{{Data: []byte("sealed report")}, {Data: []byte("sealed progress")}}
+	request := &workflowservice.RespondActivityTaskFailedRequest{Failure: &failurepb.Failure{
+		FailureInfo: &failurepb.Failure_ApplicationFailureInfo{ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{
+			Type: "transient", Details: &commonpb.Payloads{Payloads: sealed},
+		}},
+	}}
+	require.NoError(t, worker.CarryLog(t.Context(), "/method", request, "reply", nil,
+		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }))
+	require.Equal(t, sealed, request.GetLastHeartbeatDetails().GetPayloads())
+	require.Equal(t, sealed[:1], request.GetFailure().GetApplicationFailureInfo().GetDetails().GetPayloads())
+}
+
 func TestCarryLog(t *testing.T) {
 	t.Parallel()
 	details := &commonpb.Payloads{Payloads: []*commonpb.Payload{{Data: []byte("sealed report")}}}

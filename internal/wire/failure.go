@@ -92,6 +92,12 @@ func decodeTimeout(timeout *temporal.TimeoutError) job.Failure {
 	if lost {
 		f.Class, f.Message = job.ClassLeaseLost, "the deadline passed after the lease was lost"
 	}
+	if running := f.Report.Running; running != nil && !running.Waiting {
+		f.Report.Version = running.Version
+		if lost {
+			f.Report.Log = f.Report.Log.Add(running.Lost(running.Started)) // nobody knows how long it ran
+		}
+	}
 	f.Report.Cause = job.CauseDeadlinePassed
 	return f
 }

@@ -91,30 +91,6 @@ func TestDelayAndDeadline(t *testing.T) {
 	require.Zero(t, letter.Log.Counted)
 }
 
-// Throttling uses up no attempts, and no retry comes earlier than the dependency asked for.
-func TestThrottledIsNotCounted(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, openSQLite)
-	var calls atomic.Int64
-	var last atomic.Int64
-	var early atomic.Bool
-	s.work("v1", handlers(t, "note.keep", func(context.Context, note) (any, error) {
-		now := time.Now().UnixMilli()
-		if before := last.Swap(now); before != 0 && now-before < 200 {
-			early.Store(true)
-		}
-		if calls.Add(1) <= 6 {
-			return nil, job.Throttled(errors.New("slow down"), 200*time.Millisecond)
-		}
-		return nil, job.Rejected(errors.New("no"))
-	}))
-	letter := s.parked(s.enqueue("note.keep", "a", note{}).ID)
-	require.False(t, early.Load(), "a retry came earlier than Retry-After")
-	require.Equal(t, 1, letter.Log.Counted)
-	require.Equal(t, 6, letter.Log.Throttled)
-	require.Equal(t, 7, letter.Log.Leases)
-}
-
 // outOfOrder is a codec whose key service can be down.
 type outOfOrder struct{ down atomic.Bool }
 
