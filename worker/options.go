@@ -41,7 +41,7 @@ type Options struct {
 	Store Store
 	Vault Vault
 	// Ledger applies effects once, for handlers registered with job.EffectsLedger; it is a store's DB. Default: Store,
-	// when that is one.
+	// when that is one. With Policies, operators' words on effects go to it too, so it must be the one that lanes use.
 	Ledger job.Ledger
 	// Payloads opens payload references on lanes. Default: Vault. Without either, replays are handed to other workers.
 	Payloads Payloads

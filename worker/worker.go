@@ -111,8 +111,9 @@ func (w *Worker) addWorkflows() {
 }
 
 func (w *Worker) addStore() error {
+	effects, _ := w.options.Ledger.(activities.Settler)
 	letters, err := activities.NewDeadLetters(activities.DeadLettersOptions{
-		Client: w.client.Client, DataConverter: w.client.dataConverter, Store: w.options.Store, Vault: w.options.Vault,
+		Client: w.client.Client, DataConverter: w.client.dataConverter, Store: w.options.Store, Vault: w.options.Vault, Effects: effects,
 		Policies: w.policies, Namespace: w.client.namespace, Registry: w.options.Handlers,
 		Observer: w.options.Observer, Logger: w.options.Logger,
 	})
@@ -123,11 +124,13 @@ func (w *Worker) addStore() error {
 	options.DisableWorkflowWorker = true
 	added := w.add(job.QueueStore, options)
 	for name, function := range map[string]any{
-		job.ActivityRecordDeath: letters.RecordDeath,
-		job.ActivityLoadParked:  letters.LoadParked,
-		job.ActivitySaveRequest: letters.SaveRequest,
-		job.ActivitySaveReplay:  letters.SaveReplay,
-		job.ActivityDescribeJob: letters.DescribeJob,
+		job.ActivityRecordDeath:  letters.RecordDeath,
+		job.ActivityLoadParked:   letters.LoadParked,
+		job.ActivitySaveRequest:  letters.SaveRequest,
+		job.ActivitySaveReplay:   letters.SaveReplay,
+		job.ActivityDescribeJob:  letters.DescribeJob,
+		job.ActivityFindEffect:   letters.FindEffect,
+		job.ActivitySettleEffect: letters.SettleEffect,
 	} {
 		added.RegisterActivityWithOptions(function, activity.RegisterOptions{Name: name})
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +19,8 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/store"
+	"github.com/redrivehq/redrive/store/postgres"
 	"github.com/redrivehq/redrive/store/sqlite"
 	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
@@ -26,7 +29,7 @@ import (
 // workerVariable makes this test binary a worker process instead of a test run.
 const workerVariable = "REDRIVE_TEST_WORKER"
 
-// workerProcess is what such a process does: it runs note.keep until its stdin ends.
+// workerProcess is what such a process does: it runs note.keep and note.charge until its stdin ends.
 func workerProcess() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -39,11 +42,11 @@ func workerProcess() error {
 		return err
 	}
 	defer c.Close()
-	db, err := sql.Open("sqlite", sqlite.DSN(strings.TrimPrefix(os.Getenv("REDRIVE_STORE"), "sqlite:")))
+	db, closeStore, err := openURL(os.Getenv("REDRIVE_STORE"))
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // the process ends
+	defer closeStore() //nolint:errcheck // the process ends
 	keys, err := vault.LoadKeyset(os.Getenv("REDRIVE_VAULT_KEYSET"))
 	if err != nil {
 		return err
@@ -53,13 +56,26 @@ func workerProcess() error {
 	if err := worker.Register(h, definition, doNote); err != nil {
 		return err
 	}
+	if err := registerCharge(h, os.Getenv(tillVariable)); err != nil {
+		return err
+	}
 	w, err := worker.New(c, worker.Options{
-		Handlers: h, HandlerVersion: "v1", Payloads: vault.New(keys, sqlite.New(db)), Drain: time.Second, MaxConcurrent: 100,
+		Handlers: h, HandlerVersion: "v1", Payloads: vault.New(keys, db), Ledger: db, Drain: time.Second, MaxConcurrent: 100,
 	})
 	if err != nil {
 		return err
 	}
 	return w.Run(ctx)
+}
+
+// openURL opens a store as programs do.
+func openURL(url string) (db *store.DB, closeStore func() error, err error) {
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		opened, err := sql.Open("sqlite", sqlite.DSN(path))
+		return sqlite.New(opened), opened.Close, err
+	}
+	opened, err := sql.Open("pgx", url)
+	return postgres.New(opened), opened.Close, err
 }
 
 // doNote does what a note says: "exit" ends the process, "work" takes a second, "wait-once" takes for ever the first time.
@@ -86,7 +102,8 @@ func doNote(ctx context.Context, n note) (any, error) {
 
 // supervisor keeps worker processes alive, as an orchestrator does.
 type supervisor struct {
-	s *stack
+	s           *stack
+	environment []string
 
 	mu      sync.Mutex
 	ended   bool
@@ -96,31 +113,34 @@ type supervisor struct {
 }
 
 // supervise starts n worker processes; restart says whether one that dies is replaced.
-func (s *stack) supervise(n int, restart bool) *supervisor {
+func (s *stack) supervise(n int, restart bool, environment ...string) *supervisor {
 	s.t.Helper()
-	v := &supervisor{s: s, running: map[int]*exec.Cmd{}}
+	v := &supervisor{s: s, running: map[int]*exec.Cmd{}, environment: append(s.environment(), environment...)}
 	for range n {
 		v.all.Go(func() {
 			for v.runOne() && restart {
 			}
 		})
 	}
-	s.t.Cleanup(func() {
-		v.mu.Lock()
-		v.ended = true
-		for _, c := range v.running {
-			_ = c.Process.Kill()
-		}
-		v.mu.Unlock()
-		v.all.Wait()
-	})
+	s.t.Cleanup(v.end)
 	return v
+}
+
+// end kills the processes and replaces none.
+func (v *supervisor) end() {
+	v.mu.Lock()
+	v.ended = true
+	for _, c := range v.running {
+		_ = c.Process.Kill()
+	}
+	v.mu.Unlock()
+	v.all.Wait()
 }
 
 // runOne runs a process until it dies; it returns false when the test is over.
 func (v *supervisor) runOne() bool {
 	command := exec.Command(os.Args[0]) //nolint:noctx // killed at the end of the test
-	command.Env = append(v.s.environment(), workerVariable+"=1", "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+	command.Env = append(slices.Clone(v.environment), workerVariable+"=1", "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
 	command.Stderr = os.Stderr
 	stdin, err := command.StdinPipe() // its end is the end of the process
 	if err == nil {
