@@ -160,7 +160,7 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 	if a.Envelope.Replay != nil {
 		info.Replay = a.Envelope.Replay.Number
 	}
-	ctx, cancel := context.WithTimeoutCause(r.withLedger(job.WithAttempt(ctx, info), number), a.Limits.Timeout, job.ErrAttemptTimeout)
+	ctx, cancel := context.WithTimeoutCause(r.withLedger(job.WithAttempt(ctx, info), number, a.Limits), a.Limits.Timeout, job.ErrAttemptTimeout)
 	defer cancel()
 	// The server's own timeout comes a lease later.
 	grace := min(max(activity.GetInfo(ctx).HeartbeatTimeout/2, job.MinLease/2), maxGrace)
@@ -178,13 +178,13 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 }
 
 // withLedger lets the handler claim effects in the name of this attempt.
-func (r *Runner) withLedger(ctx context.Context, number int) context.Context {
+func (r *Runner) withLedger(ctx context.Context, number int, limits job.Limits) context.Context {
 	if r.options.Ledger == nil {
 		return ctx
 	}
 	info := activity.GetInfo(ctx)
 	return job.WithLedger(ctx, r.options.Ledger, job.EffectScope{
-		Namespace: info.Namespace, Lease: info.HeartbeatTimeout,
+		Namespace: info.Namespace, Lease: info.HeartbeatTimeout, KeyTTL: limits.KeyTTL,
 		Holder:  fmt.Sprintf("%s/%s/%d", r.options.Worker, info.WorkflowExecution.RunID, number),
 		Observe: func(id job.EffectID, event job.EffectEvent) { r.options.Observer.Effect(id.Job.Type, event) },
 	})

@@ -42,6 +42,15 @@ func TestRefusals(t *testing.T) {
 			"redrive.yaml:4: policies.types.email.send.deadline: deadline 1h0m0s is shorter than timeout 2h0m0s",
 		},
 		{
+			"KeyTTLWithinTheHorizon", "policies:\n  default:\n    lease: 10s\n    key_ttl: 24h\n",
+			"redrive.yaml:4: policies.default.key_ttl: key_ttl 24h0m0s must exceed 2208h0m0s = deadline 24h0m0s (retries) + " +
+				"retention 2160h0m0s + deadline 24h0m0s (replays)",
+		},
+		{
+			"RetentionOfATypeBeyondKeyTTL", "policies:\n  types:\n    email.send:\n      retention: 2352h\n",
+			"redrive.yaml:4: policies.types.email.send.retention: key_ttl 2400h0m0s must exceed 2400h0m0s = ",
+		},
+		{
 			"BackoffNested", "policies:\n  default:\n    backoff:\n      base: 1h\n",
 			"redrive.yaml:4: policies.default.backoff.base: backoff base 1h0m0s and cap 5m0s",
 		},

@@ -38,7 +38,7 @@ type EffectScope struct {
 
 func (s EffectScope) withDefaults() EffectScope {
 	orDuration(&s.Lease, 30*time.Second)
-	orDuration(&s.KeyTTL, 2400*time.Hour)
+	orDuration(&s.KeyTTL, defaultKeyTTL)
 	if s.Observe == nil {
 		s.Observe = func(EffectID, EffectEvent) {}
 	}

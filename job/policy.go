@@ -53,7 +53,8 @@ type Policy struct {
 	Replay ReplayPolicy `yaml:"replay,omitempty"`
 	// Retention is how long a dead letter is kept. Default 2160h (90 days).
 	Retention time.Duration `yaml:"retention,omitempty"`
-	// KeyTTL is how long a key must be known as used. Temporal knows it for the namespace's retention. Default 24h.
+	// KeyTTL is how long the ledger remembers an effect after it was last touched; it must exceed what CheckKeyTTL says.
+	// Default 2400h (100 days).
 	KeyTTL time.Duration `yaml:"key_ttl,omitempty"`
 	// Priority orders work in the queues, 1 first. Default 3, allowed 1 to 5.
 	Priority int `yaml:"priority,omitempty"`
@@ -94,7 +95,7 @@ func (p Policy) WithDefaults() Policy {
 	orDuration(&p.Replay.MinWait, time.Minute)
 	orDuration(&p.Replay.MaxWait, 24*time.Hour)
 	orDuration(&p.Retention, 90*24*time.Hour)
-	orDuration(&p.KeyTTL, 24*time.Hour)
+	orDuration(&p.KeyTTL, defaultKeyTTL)
 	orInt(&p.Priority, 3)
 	return p
 }
@@ -145,7 +146,10 @@ func (p Policy) Validate() error {
 	case p.Priority < 1 || p.Priority > 5:
 		return refusePolicy([]string{"priority"}, "priority is %d, allowed are 1 (first) to 5", p.Priority)
 	}
-	return p.Backoff.Validate()
+	if err := p.Backoff.Validate(); err != nil {
+		return err
+	}
+	return CheckKeyTTL(p)
 }
 
 // Policies is the complete set of a deployment. Only workers that hold it poll the workflow queue; otherwise whichever
@@ -173,12 +177,14 @@ type Limits struct {
 	Backoff        Backoff       `json:"backoff"`
 	ThrottleMaxAge time.Duration `json:"throttle_max_age_ns"`
 	Deadline       time.Time     `json:"deadline"`
+	KeyTTL         time.Duration `json:"key_ttl_ns,omitempty"` // of the ledger's memory; 0 is the default
 }
 
-// LimitsUntil returns what the runner needs of p, for a job that must end by deadline.
-func (p Policy) LimitsUntil(deadline time.Time) Limits {
+// LimitsUntil returns what the runner needs of p, for a job that begins now and must end by deadline. A job with a later
+// deadline than the policy's has a longer retry horizon, and its key is remembered for as much longer.
+func (p Policy) LimitsUntil(now, deadline time.Time) Limits {
 	return Limits{
 		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Stall: p.Stall, Backoff: p.Backoff,
-		ThrottleMaxAge: p.Throttle.MaxAge, Deadline: deadline,
+		ThrottleMaxAge: p.Throttle.MaxAge, Deadline: deadline, KeyTTL: p.KeyTTL + max(deadline.Sub(now)-p.Deadline, 0),
 	}
 }

@@ -4,5 +4,5 @@
 // the run that exists, with its state, and starts nothing. The same key with another payload is a ConflictError,
 // since one of the two callers is wrong. Everything that could be refused is refused before anything is started.
 //
-// How long a key is remembered is the namespace's retention; a worker warns at start when a policy's key_ttl is longer.
+// How long a key is remembered is the namespace's retention.
 package starter

@@ -68,7 +68,8 @@ func TestPoliciesMerge(t *testing.T) {
 	require.Len(t, file.ByType, 2, "the caller's set is left alone")
 
 	for name, broken := range map[string]job.Policies{
-		"DefaultInvalid": {Default: job.Policy{Priority: 9}},
+		"DefaultInvalid":         {Default: job.Policy{Priority: 9}},
+		"KeyTTLWithinTheHorizon": {Default: job.Policy{KeyTTL: 24 * time.Hour}},
 		"EntryInvalid":   {ByType: map[job.Type]job.Policy{"a": {Redaction: redaction.Policy{}, Priority: 9}}},
 	} {
 		t.Run(name, func(t *testing.T) {
