@@ -52,6 +52,17 @@ func (id EffectID) Validate() error {
 	return checkEffectName(id.Name)
 }
 
+// reservedEffects begin the names that are redrive's own.
+const reservedEffects = "redrive."
+
+// checkHandlersEffect is checkEffectName for a name that a handler or an operator gives.
+func checkHandlersEffect(name string) error {
+	if strings.HasPrefix(name, reservedEffects) {
+		return fmt.Errorf("%w: names that begin with %q are redrive's own", ErrInvalidEffect, reservedEffects)
+	}
+	return checkEffectName(name)
+}
+
 func checkEffectName(name string) error {
 	if name == "" || len(name) > MaxEffectNameBytes {
 		return fmt.Errorf("%w: the name is %d bytes, allowed are 1 to %d", ErrInvalidEffect, len(name), MaxEffectNameBytes)

@@ -66,6 +66,13 @@ func EffectFrom(ctx context.Context, name string) (EffectID, EffectScope, error)
 }
 
 func effectFrom(ctx context.Context, name string) (EffectID, boundLedger, error) {
+	if err := checkHandlersEffect(name); err != nil {
+		return EffectID{}, boundLedger{}, HandlerDefect(err)
+	}
+	return anyEffectFrom(ctx, name)
+}
+
+func anyEffectFrom(ctx context.Context, name string) (EffectID, boundLedger, error) {
 	bound, ok := ctx.Value(ledgerKey{}).(boundLedger)
 	if !ok || bound.ledger == nil {
 		return EffectID{}, boundLedger{}, DependencyDown(fmt.Errorf("effect %q: %w: this worker runs without one", name, ErrLedgerUnavailable))

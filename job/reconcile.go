@@ -43,7 +43,7 @@ func UnsettledEffects(effects []EffectStanding) []string {
 
 // validateReconcile checks what only a reconcile has; it quotes no value.
 func (r Request) validateReconcile() error {
-	if err := checkEffectName(r.Effect); err != nil {
+	if err := checkHandlersEffect(r.Effect); err != nil {
 		return fmt.Errorf(`reconcile needs "effect": %w`, err)
 	}
 	if r.Happened == nil {

@@ -124,7 +124,7 @@ func (db *DB) Effect(ctx context.Context, id job.EffectID) (job.EffectRecord, er
 	return e.read().EffectRecord, nil
 }
 
-// Standing returns where the effects of a lineage stand: unsettled ones first, then by name, at most
+// Standing returns where the effects of a lineage stand, without the row that stands for the job itself: unsettled ones first, then by name, at most
 // job.MaxListedEffects.
 func (db *DB) Standing(ctx context.Context, id job.DeadLetterID) ([]job.EffectStanding, error) {
 	found, err := db.standing(ctx, db.sql, id)
@@ -142,7 +142,8 @@ func (db *DB) standing(ctx context.Context, q queryer, id job.DeadLetterID) ([]j
 	}, `SELECT name, state, fence,
 			state = 'unknown' OR (state = 'claimed' AND NOT downstream AND claim_expires_at <= `+db.dialect.now()+`) AS unsettled,
 			updated_at
-		FROM effects WHERE dead_letter_id = ? ORDER BY unsettled DESC, name LIMIT ?`, id, job.MaxListedEffects)
+		FROM effects WHERE dead_letter_id = ? AND name <> ? ORDER BY unsettled DESC, name LIMIT ?`,
+		id, job.EffectJob, job.MaxListedEffects)
 	return found, err
 }
 

@@ -80,7 +80,7 @@ func runWorker(ctx context.Context, env *environment, f workerFlags) (err error)
 	switch {
 	case err == nil:
 		defer func() { err = errors.Join(err, closeStore()) }()
-		options.Payloads = payloads.vault
+		options.Payloads, options.Ledger = payloads.vault, payloads.store
 	case f.lanesOnly:
 		logger.Warn("no vault, so replays are handed to other workers", zap.Error(err))
 	default:
