@@ -51,12 +51,12 @@ const maxCommands = 3
 
 // unsettled is what must be found out before a replay.
 func unsettled(letter job.DeadLetter) string {
-	names := job.UnsettledEffects(letter.Effects)
+	names, known := letter.ToReconcile()
+	if !known {
+		names = []string{"EFFECT"} // any name will do, to say that it did not happen
+	}
 	if len(names) == 0 {
-		if letter.Class.Need() != job.NeedReconcile || reconciled(letter) {
-			return ""
-		}
-		names = []string{"EFFECT"} // the handler said so without the ledger, and only it knows a name
+		return ""
 	}
 	var b strings.Builder
 	b.WriteString("\n**Nobody knows whether these effects happened.** Find out, and reconcile each before a replay:\n\n")

@@ -58,20 +58,10 @@ func (d *DeadLetters) LoadParked(ctx context.Context, in job.ReplayInput) (job.P
 	if err := d.standing(ctx, &letter); err != nil {
 		return parked, err
 	}
-	parked.Unsettled, parked.Reconciled = job.UnsettledEffects(letter.Effects), reconciled(letter)
+	parked.Unsettled, parked.Reconciled = job.UnsettledEffects(letter.Effects), letter.Reconciled()
 	parked.Summary, parked.Details = page(letter)
 	parked.PayloadGone = d.payloadGone(ctx, letter)
 	return parked, nil
-}
-
-// reconciled tells whether somebody settled an effect after the current failure.
-func reconciled(letter job.DeadLetter) bool {
-	for _, r := range letter.Requests {
-		if r.Kind == job.RequestReconcile && r.Accepted && r.At.After(letter.LastFailure) {
-			return true
-		}
-	}
-	return false
 }
 
 // payloadGone looks again for a payload that was not there when the job ran last. Whatever keeps it from opening now is

@@ -2,8 +2,8 @@ package job
 
 import "time"
 
-// defaultKeyTTL is 100 days: a day of retries, the 90 days that a dead letter is kept, a day for its last replay, and a
-// week of margin.
+// defaultKeyTTL is 100 days: a day of retries, the 90 days that a dead letter is kept, a day for its last replay, and
+// eight days of margin.
 const defaultKeyTTL = 2400 * time.Hour
 
 // CheckKeyTTL refuses a policy under which the ledger could forget an effect that a retry or a replay can still ask for.

@@ -41,6 +41,23 @@ func UnsettledEffects(effects []EffectStanding) []string {
 	return names
 }
 
+// Reconciled tells whether somebody gave their word on an effect after the current failure.
+func (l DeadLetter) Reconciled() bool {
+	for _, r := range l.Requests {
+		if r.Kind == RequestReconcile && r.Accepted && r.At.After(l.LastFailure) {
+			return true
+		}
+	}
+	return false
+}
+
+// ToReconcile names the effects that must be settled before a replay. known is false when an effect must be and no ledger
+// has its name: the handler said by itself that nobody knows.
+func (l DeadLetter) ToReconcile() (names []string, known bool) {
+	names = UnsettledEffects(l.Effects)
+	return names, len(names) > 0 || l.Class.Need() != NeedReconcile || l.Reconciled()
+}
+
 // validateReconcile checks what only a reconcile has; it quotes no value.
 func (r Request) validateReconcile() error {
 	if err := checkHandlersEffect(r.Effect); err != nil {

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -109,4 +110,36 @@ func TestReconcileCommand(t *testing.T) {
 	got, err := job.ParseRequest(job.RequestReconcile, input(strings.ReplaceAll(command, "TRUE_OR_FALSE", "false")))
 	require.NoError(t, err)
 	require.Equal(t, job.Request{Actor: "grace", Reason: "how this is known", Effect: "mail.7", Happened: new(false)}, got)
+}
+
+func TestToReconcile(t *testing.T) {
+	t.Parallel()
+	unsettled := []job.EffectStanding{{Name: "charge", State: job.EffectUnknown, Unsettled: true}}
+	word := func(accepted bool, after time.Duration) []job.RequestRecord {
+		return []job.RequestRecord{{Kind: job.RequestReconcile, Accepted: accepted, At: started.Add(after)}}
+	}
+	for name, c := range map[string]struct {
+		class    job.Class
+		effects  []job.EffectStanding
+		requests []job.RequestRecord
+		names    []string
+		known    bool
+	}{
+		"Unsettled":              {job.ClassUnknownOutcome, unsettled, nil, []string{"charge"}, true},
+		"UnsettledAndReconciled": {job.ClassUnknownOutcome, unsettled, word(true, 1), []string{"charge"}, true},
+		"UnsettledOfAnyClass":    {job.ClassLeaseLost, unsettled, nil, []string{"charge"}, true},
+		"HandlersOwnWord":        {job.ClassUnknownOutcome, nil, nil, nil, false},
+		"RefusedWord":            {job.ClassUnknownOutcome, nil, word(false, 1), nil, false},
+		"WordOnAnEarlierFailure": {job.ClassUnknownOutcome, nil, word(true, -1), nil, false},
+		"Reconciled":             {job.ClassUnknownOutcome, nil, word(true, 1), nil, true},
+		"NothingToSettle":        {job.ClassRejected, nil, nil, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			letter := job.DeadLetter{FailureRecord: job.FailureRecord{Class: c.class, LastFailure: started}, Effects: c.effects, Requests: c.requests}
+			names, known := letter.ToReconcile()
+			require.Equal(t, c.names, names)
+			require.Equal(t, c.known, known)
+		})
+	}
 }

@@ -144,3 +144,24 @@ func TestReconcileIsIdempotent(t *testing.T) {
 	require.Equal(t, "c1", f.requests[0].RequestID)
 	require.Contains(t, f.requests[1].RequestID, "auto-")
 }
+
+// A handler that said by itself that nobody knows has no effect in the ledger: one word, that it did not happen, opens the
+// way to a replay.
+func TestReconcileOfAHandlersOwnWord(t *testing.T) {
+	t.Parallel()
+	f, settled := newUnsettled(t, takesAll)
+	f.parked.Unsettled = nil
+	f.handler(func(job.Assignment) (json.RawMessage, error) { return json.RawMessage(`1`), nil })
+	replay := map[string]any{"actor": "ada", "reason": "settled"}
+	f.at(1*time.Second, "replay", replay)
+	f.at(2*time.Second, "reconcile", word("booking", true))
+	f.at(3*time.Second, "replay", replay)
+	f.at(4*time.Second, "reconcile", word("booking", false))
+	f.at(5*time.Second, "replay", replay)
+	f.runReplay()
+	require.NoError(t, f.GetWorkflowError())
+	require.Empty(t, *settled)
+	for i, accepted := range []bool{false, false, false, true, true} {
+		require.Equal(t, accepted, f.requests[i].Accepted, "request %d: %+v", i, f.requests[i].Refusal)
+	}
+}

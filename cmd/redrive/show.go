@@ -209,9 +209,9 @@ func (p page) commands() {
 	if p.letter.State != job.StateDeadLettered {
 		return
 	}
-	names := job.UnsettledEffects(p.letter.Effects)
-	if len(names) == 0 && p.letter.Class.Need() == job.NeedReconcile {
-		names = []string{"EFFECT"} // the handler said so without the ledger
+	names, known := p.letter.ToReconcile()
+	if !known {
+		names = []string{"EFFECT"}
 	}
 	if len(names) > 0 {
 		p.section("first settle whether each unsettled effect happened, such as with")
