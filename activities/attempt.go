@@ -35,6 +35,9 @@ type RunnerOptions struct {
 	Drain time.Duration
 	// Observer hears what happens. Nil: nobody.
 	Observer job.Observer
+	// DataConverter encodes the results that the ledger keeps for job.DedupeStore, as it encodes those in history. Nil: the
+	// SDK's own.
+	DataConverter converter.DataConverter
 	// Suspects is the turn that all runners of the process share. Nil: this runner's own.
 	Suspects *Suspects
 	// Redaction replaces the rules that the handler was registered with, when the worker holds the policy set.
@@ -65,6 +68,9 @@ func (r *Registry) Runner(t job.Type, options RunnerOptions) (*Runner, error) {
 	}
 	if options.Observer == nil {
 		options.Observer = job.Unobserved{}
+	}
+	if options.DataConverter == nil {
+		options.DataConverter = converter.GetDefaultDataConverter()
 	}
 	if options.Suspects == nil {
 		options.Suspects = NewSuspects()
@@ -171,31 +177,38 @@ func (r *Runner) invoke(ctx context.Context, a job.Assignment, number int, paylo
 	if a.Envelope.Replay != nil {
 		info.Replay = a.Envelope.Replay.Number
 	}
-	ctx, cancel := context.WithTimeoutCause(r.withLedger(job.WithAttempt(ctx, info), number), a.Limits.Timeout, job.ErrAttemptTimeout)
+	ctx, cancel := context.WithTimeoutCause(r.withLedger(job.WithAttempt(ctx, info), number, a.Limits), a.Limits.Timeout, job.ErrAttemptTimeout)
 	defer cancel()
 	// The server's own timeout comes a lease later.
 	grace := min(max(activity.GetInfo(ctx).HeartbeatTimeout/2, job.MinLease/2), maxGrace)
-	result, err := fencedUntil(ctx, grace, func() (any, error) { return r.entry.invoke(ctx, payload) })
-	if err != nil {
-		switch cause := context.Cause(ctx); {
-		case errors.Is(cause, job.ErrAttemptTimeout) && r.undecided(err):
-			return nil, &job.Error{Class: job.ClassTimeout, Err: fmt.Errorf("the attempt ran longer than %s: %w", a.Limits.Timeout, err)}
-		case errors.Is(cause, job.ErrStalled) && r.undecided(err):
-			return nil, &job.Error{Class: job.ClassTimeout, Err: fmt.Errorf("no progress was reported for %s: %w", a.Limits.Stall, err)}
+	return r.dedupe(ctx, a, func() (json.RawMessage, error) {
+		result, err := fencedUntil(ctx, grace, func() (any, error) { return r.entry.invoke(ctx, payload) })
+		if err != nil {
+			return nil, r.outOfTime(ctx, a.Limits, err)
 		}
-		return nil, err
+		return encodeResult(result)
+	})
+}
+
+// outOfTime gives the echo of a context that the attempt's own limits ended its class.
+func (r *Runner) outOfTime(ctx context.Context, limits job.Limits, err error) error {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, job.ErrAttemptTimeout) && r.undecided(err):
+		return &job.Error{Class: job.ClassTimeout, Err: fmt.Errorf("the attempt ran longer than %s: %w", limits.Timeout, err)}
+	case errors.Is(cause, job.ErrStalled) && r.undecided(err):
+		return &job.Error{Class: job.ClassTimeout, Err: fmt.Errorf("no progress was reported for %s: %w", limits.Stall, err)}
 	}
-	return encodeResult(result)
+	return err
 }
 
 // withLedger lets the handler claim effects in the name of this attempt.
-func (r *Runner) withLedger(ctx context.Context, number int) context.Context {
+func (r *Runner) withLedger(ctx context.Context, number int, limits job.Limits) context.Context {
 	if r.options.Ledger == nil {
 		return ctx
 	}
 	info := activity.GetInfo(ctx)
 	return job.WithLedger(ctx, r.options.Ledger, job.EffectScope{
-		Namespace: info.Namespace, Lease: info.HeartbeatTimeout,
+		Namespace: info.Namespace, Lease: info.HeartbeatTimeout, KeyTTL: limits.KeyTTL,
 		Holder:  fmt.Sprintf("%s/%s/%d", r.options.Worker, info.WorkflowExecution.RunID, number),
 		Observe: func(id job.EffectID, event job.EffectEvent) { r.options.Observer.Effect(id.Job.Type, event) },
 	})

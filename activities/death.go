@@ -37,6 +37,7 @@ type DeadLettersOptions struct {
 	DataConverter converter.DataConverter
 	Store         Store
 	Vault         Vault
+	Effects       Settler // nil: effects are not shown, and operators' words on them are only recorded
 	Policies      job.Policies
 	Namespace     string           // whose letters these are, when several share a store; empty: any
 	Registry      *Registry        // for owner and runbook; may be empty
@@ -110,6 +111,9 @@ func (d *DeadLetters) RecordDeath(ctx context.Context, notice job.DeathNotice) (
 		zap.String("job_type", string(letter.Type)), zap.String("job_key", string(letter.Key)),
 		zap.String("dead_letter_id", string(letter.ID)), zap.String("error_class", string(letter.Class)),
 		zap.String("cause", string(letter.Cause)))
+	if err := d.standing(ctx, &letter); err != nil { // the record is durable; a repetition finds it
+		return job.Death{}, err
+	}
 	summary, details := page(letter)
 	return job.Death{DeadLettered: current(letter), Summary: summary, Details: details}, nil
 }

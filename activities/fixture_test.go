@@ -88,7 +88,7 @@ func assignment(change ...func(*job.Assignment)) job.Assignment {
 			Type: orderType, Key: "order-1001.receipt", SchemaVersion: 1,
 			Payload: json.RawMessage(`{"to":"a@example.org","password":"` + secret + `"}`),
 		},
-		Limits: job.DefaultPolicy().LimitsUntil(start.Add(24 * time.Hour)),
+		Limits: job.DefaultPolicy().LimitsUntil(start, start.Add(24*time.Hour)),
 	}
 	for _, f := range change {
 		f(&a)

@@ -41,8 +41,32 @@ func page(letter job.DeadLetter) (summary, details string) {
 	if len(letter.RedactedPayload) > 0 {
 		fmt.Fprintf(&b, "\nPayload, redacted:\n\n%s\n", fence("json", redaction.Truncate(string(letter.RedactedPayload), maxPayloadBytes)))
 	}
+	b.WriteString(unsettled(letter))
 	fmt.Fprintf(&b, "\nReplay it once the handler is repaired:\n\n%s\n", fence("sh", job.ReplayCommand(letter.Namespace, letter.KeyID)))
 	return summary, b.String()
+}
+
+// maxCommands is how many effects a page shows a command for; the others are named.
+const maxCommands = 3
+
+// unsettled is what must be found out before a replay.
+func unsettled(letter job.DeadLetter) string {
+	names, known := letter.ToReconcile()
+	if !known {
+		names = []string{"EFFECT"} // any name will do, to say that it did not happen
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n**Nobody knows whether these effects happened.** Find out, and reconcile each before a replay:\n\n")
+	for i, name := range names {
+		fmt.Fprintf(&b, "- %s\n", span(name))
+		if i < maxCommands {
+			fmt.Fprintf(&b, "\n%s\n\n", fence("sh", job.ReconcileCommand(letter.Namespace, letter.KeyID, name)))
+		}
+	}
+	return b.String()
 }
 
 // firstLine is the first line with text in it.

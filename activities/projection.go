@@ -55,6 +55,10 @@ func (d *DeadLetters) LoadParked(ctx context.Context, in job.ReplayInput) (job.P
 			Kind: r.Kind, RequestID: r.RequestID, DeadLetterID: in.DeadLetterID, Accepted: r.Accepted, Replay: r.Replay, Refusal: r.Refusal,
 		})
 	}
+	if err := d.standing(ctx, &letter); err != nil {
+		return parked, err
+	}
+	parked.Unsettled, parked.Reconciled = job.UnsettledEffects(letter.Effects), letter.Reconciled()
 	parked.Summary, parked.Details = page(letter)
 	parked.PayloadGone = d.payloadGone(ctx, letter)
 	return parked, nil

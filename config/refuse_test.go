@@ -22,7 +22,7 @@ func TestRefusals(t *testing.T) {
 		{
 			"UnknownPolicyKey", "policies:\n  types:\n    email.send:\n      leases: 3s\n",
 			"redrive.yaml:4: policies.types.email.send.leases: unknown key, allowed are lease, timeout, stall, deadline, " +
-				"max_attempts, max_lease_losses, backoff, throttle, replay, retention, key_ttl, priority, redaction",
+				"max_attempts, max_lease_losses, backoff, throttle, replay, retention, key_ttl, dedupe, priority, redaction",
 		},
 		{
 			"TokenInTheFile", "admin:\n  token: hunter2\n",
@@ -40,6 +40,19 @@ func TestRefusals(t *testing.T) {
 		{
 			"TypeAgainstTheDefault", "policies:\n  default: {timeout: 2h}\n  types:\n    email.send: {deadline: 1h}\n",
 			"redrive.yaml:4: policies.types.email.send.deadline: deadline 1h0m0s is shorter than timeout 2h0m0s",
+		},
+		{
+			"KeyTTLWithinTheHorizon", "policies:\n  default:\n    lease: 10s\n    key_ttl: 24h\n",
+			"redrive.yaml:4: policies.default.key_ttl: key_ttl 24h0m0s must exceed 2208h0m0s = deadline 24h0m0s (retries) + " +
+				"retention 2160h0m0s + deadline 24h0m0s (replays)",
+		},
+		{
+			"RetentionOfATypeBeyondKeyTTL", "policies:\n  types:\n    email.send:\n      retention: 2352h\n",
+			"redrive.yaml:4: policies.types.email.send.retention: key_ttl 2400h0m0s must exceed 2400h0m0s = ",
+		},
+		{
+			"Dedupe", "policies:\n  default:\n    dedupe: hunter2\n",
+			"redrive.yaml:3: policies.default.dedupe: dedupe is not a known way, allowed are temporal and store",
 		},
 		{
 			"BackoffNested", "policies:\n  default:\n    backoff:\n      base: 1h\n",

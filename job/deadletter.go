@@ -59,6 +59,8 @@ type DeadLetter struct {
 	Failures []FailureRecord `json:"failures,omitempty"` // oldest first, each run that failed
 	History  []ReplayRecord  `json:"history,omitempty"`  // oldest first
 	Requests []RequestRecord `json:"requests,omitempty"` // oldest first, refused ones too
+	// Effects are where the ledger has the job's effects, unsettled ones first, at most MaxListedEffects.
+	Effects []EffectStanding `json:"effects,omitempty"`
 }
 
 // FailureRecord is how one run of a job failed.
@@ -116,6 +118,8 @@ type RequestRecord struct {
 	Actor        string       `json:"actor"` // as claimed
 	Reason       string       `json:"reason,omitempty"`
 	Text         string       `json:"text,omitempty"`
+	Effect       string       `json:"effect,omitempty"`   // reconcile
+	Happened     *bool        `json:"happened,omitempty"` // reconcile
 	Accepted     bool         `json:"accepted"`
 	Replay       int          `json:"replay,omitempty"`
 	Refusal      *Refusal     `json:"refusal,omitempty"`

@@ -27,6 +27,7 @@ func TestClosedListsHoldEveryConstant(t *testing.T) {
 		"RefusalCode": text(job.AllRefusalCodes()),
 		"RequestKind": text(job.AllRequestKinds()),
 		"Effects":     text(job.AllEffects()),
+		"Dedupe":      text(job.AllDedupes()),
 		"EffectState": text(job.AllEffectStates()),
 		"EffectEvent": text(job.AllEffectEvents()),
 		"LeaseEvent":  text(job.AllLeaseEvents()),

@@ -70,12 +70,16 @@ type Parked struct {
 	Current DeadLettered `json:"current"`
 	Policy  ReplayPolicy `json:"policy"`
 	// PayloadGone: the payload was missing when the job ran last, and does not open now either.
-	PayloadGone bool      `json:"payload_gone,omitempty"`
-	Subject     string    `json:"subject,omitempty"`
-	Tags        []string  `json:"tags,omitempty"`
-	Replays     int       `json:"replays"`
-	Finished    int       `json:"finished"`
-	NotBefore   time.Time `json:"not_before"`
+	PayloadGone bool `json:"payload_gone,omitempty"`
+	// Unsettled names the effects of which nobody knows whether they happened, the first MaxListedEffects of them.
+	Unsettled []string `json:"unsettled,omitempty"`
+	// Reconciled: somebody gave their word on an effect after the current failure.
+	Reconciled bool      `json:"reconciled,omitempty"`
+	Subject    string    `json:"subject,omitempty"`
+	Tags       []string  `json:"tags,omitempty"`
+	Replays    int       `json:"replays"`
+	Finished   int       `json:"finished"`
+	NotBefore  time.Time `json:"not_before"`
 	// Open is the replay that runs now, or ran when an earlier Replay workflow was lost.
 	Open      *ReplayRecord `json:"open,omitempty"`
 	Last      *ReplayRecord `json:"last,omitempty"`
@@ -103,6 +107,9 @@ func (p *Parked) Decided(kind RequestKind, requestID string) (Decision, bool) {
 // the same request. One that was refused may be asked again, and is then another: time or a deploy may have mended
 // what was in the way.
 func (p *Parked) NameRequest(kind RequestKind, raw []byte) string {
+	if kind == RequestReconcile { // each failure leaves an unknown outcome of its own, also one that no replay began
+		raw = append([]byte(p.Current.RunID+"\x00"), raw...)
+	}
 	for n := 0; ; n++ {
 		name := derivedRequestID(kind, raw, p.Finished, n)
 		earlier, decided := p.Decided(kind, name)
@@ -133,7 +140,7 @@ func (p *Parked) Fail(d DeadLettered) {
 		d.Versions = p.Current.Versions
 	}
 	p.Current = d
-	p.State = StateDeadLettered
+	p.State, p.Reconciled = StateDeadLettered, false
 }
 
 // RunQuery asks how the run of a replay stands.

@@ -34,6 +34,8 @@ const (
 	ActivitySaveReplay   = "SaveReplay"
 	ActivityDescribeJob  = "DescribeJob"
 	ActivityProbeHandler = "ProbeHandler"
+	ActivityFindEffect   = "FindEffect"
+	ActivitySettleEffect = "SettleEffect"
 )
 
 // Signals of Replay besides the request kinds, and its query.

@@ -159,6 +159,9 @@ func (r *replayRun) close(record job.ReplayRecord) {
 		r.fail(r.load())
 		return
 	}
+	if r.parked.Current.Class.Need() == job.NeedReconcile { // show which effects the replay left unsettled
+		r.refresh()
+	}
 	r.fail(r.show())
 }
 

@@ -111,7 +111,7 @@ func (j *jobRun) handle(ctx workflow.Context, deadline time.Time) (json.RawMessa
 	var result json.RawMessage
 	err := workflow.ExecuteActivity(ctx, string(j.id.Type), job.Assignment{
 		Envelope: j.envelope,
-		Limits:   j.policy.LimitsUntil(deadline),
+		Limits:   j.policy.LimitsUntil(workflow.Now(ctx), deadline),
 	}).Get(ctx, &result)
 	return result, err
 }

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/converter"
@@ -172,6 +173,9 @@ func statusLine(p job.Parked) string {
 	line := "Now: **" + string(p.State) + "**"
 	if p.Last != nil {
 		line += "; last replay by " + code(p.Last.Actor) + " ended as " + string(p.Last.Outcome)
+	}
+	if p.State == job.StateDeadLettered && len(p.Unsettled) > 0 {
+		line += "; to be reconciled: " + code(strings.Join(p.Unsettled, ", "))
 	}
 	if p.State == job.StateDeadLettered && !p.NotBefore.IsZero() {
 		line += "; no replay before " + p.NotBefore.UTC().Format(time.RFC3339)

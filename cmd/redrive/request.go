@@ -122,6 +122,12 @@ func (f *requestFlags) missing(kind job.RequestKind, args []string) []string {
 	case kind != job.RequestAnnotate && strings.TrimSpace(f.Reason) == "":
 		names = append(names, "--reason")
 	}
+	if kind == job.RequestReconcile && f.Effect == "" {
+		names = append(names, "--effect")
+	}
+	if kind == job.RequestReconcile && f.Happened == nil {
+		names = append(names, "--happened")
+	}
 	return names
 }
 

@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.DB) {
 		"Concurrency":   testConcurrency,
 		"Cancel":        testCancel,
 		"Ledger":        testLedger,
+		"Standing":      testStanding,
 	}
 	for name, topic := range topics {
 		t.Run(name, func(t *testing.T) {

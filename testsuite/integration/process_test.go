@@ -33,7 +33,7 @@ const (
 	downstreamURL  = "REDRIVE_TEST_DOWNSTREAM" // where its handlers have effects, and say what they do
 )
 
-// workerProcess is what such a process does: it runs note.keep and note.charge until its stdin ends.
+// workerProcess is what such a process does: it runs note.keep, note.call and note.charge until its stdin ends.
 func workerProcess() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -63,7 +63,8 @@ func workerProcess() error {
 	down := downstreamClient{url: os.Getenv(downstreamURL)}
 	for _, register := range []error{
 		worker.Register(h, job.Definition{Type: "note.keep", Effects: job.EffectsNone, Owner: "tests"}, doNote(down)),
-		worker.Register(h, job.Definition{Type: "note.charge", Effects: job.EffectsLedger, Owner: "tests"}, down.charge),
+		worker.Register(h, job.Definition{Type: "note.call", Effects: job.EffectsLedger, Owner: "tests"}, down.charge),
+		registerCharge(h, os.Getenv(tillVariable)),
 	} {
 		if register != nil {
 			return register
@@ -148,16 +149,19 @@ func (s *stack) supervise(n int, restart bool, environment ...string) *superviso
 			}
 		})
 	}
-	s.t.Cleanup(func() {
-		v.mu.Lock()
-		v.ended = true
-		for _, c := range v.running {
-			_ = c.Process.Kill()
-		}
-		v.mu.Unlock()
-		v.all.Wait()
-	})
+	s.t.Cleanup(v.end)
 	return v
+}
+
+// end kills the processes and replaces none.
+func (v *supervisor) end() {
+	v.mu.Lock()
+	v.ended = true
+	for _, c := range v.running {
+		_ = c.Process.Kill()
+	}
+	v.mu.Unlock()
+	v.all.Wait()
 }
 
 // runOne runs a process until it dies; it returns false when the test is over.

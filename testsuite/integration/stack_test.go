@@ -226,11 +226,16 @@ func (s *stack) state(id job.KeyID) job.Parked {
 // ask sends a replay request and returns the decision.
 func (s *stack) ask(id job.DeadLetterID, r job.Request) job.Decision {
 	s.t.Helper()
+	return s.request(id, job.RequestReplay, r)
+}
+
+func (s *stack) request(id job.DeadLetterID, kind job.RequestKind, r job.Request) job.Decision {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	requestID, err := s.replay.Send(ctx, id, job.RequestReplay, r)
+	requestID, err := s.replay.Send(ctx, id, kind, r)
 	require.NoError(s.t, err)
-	decision, err := s.replay.Await(ctx, id, job.RequestReplay, requestID)
+	decision, err := s.replay.Await(ctx, id, kind, requestID)
 	require.NoError(s.t, err)
 	return decision
 }

@@ -15,7 +15,7 @@ import (
 func (d *downstream) charging(t *testing.T) *worker.Handlers {
 	t.Helper()
 	h := new(worker.Handlers)
-	definition := job.Definition{Type: "note.charge", Effects: job.EffectsLedger, Owner: "tests"}
+	definition := job.Definition{Type: "note.call", Effects: job.EffectsLedger, Owner: "tests"}
 	require.NoError(t, worker.Register(h, definition, downstreamClient{url: d.URL}.charge))
 	return h
 }
@@ -52,7 +52,7 @@ func TestFrozenWorkerIsFenced(t *testing.T) {
 		s.policies.Default = quick()
 		s.work("v1", nil)
 		frozen := s.supervise(1, false, downstreamURL+"="+d.URL)
-		id := s.enqueue("note.charge", "a", note{}).ID
+		id := s.enqueue("note.call", "a", note{}).ID
 		require.Equal(t, "1", <-d.called)
 		frozen.signal(syscall.SIGSTOP)
 		t.Cleanup(func() { frozen.signal(syscall.SIGCONT) })
@@ -85,7 +85,7 @@ func TestCutOffWorkerIsFenced(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Start(t.Context()))
 		t.Cleanup(w.Stop)
-		id := s.enqueue("note.charge", "a", note{}).ID
+		id := s.enqueue("note.call", "a", note{}).ID
 		require.Equal(t, "1", <-d.called)
 		line.set(true)
 		seen := s.second(d, id)
