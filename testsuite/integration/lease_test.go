@@ -116,7 +116,7 @@ func TestLongJobRunsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
 	policy := quick()
-	policy.Lease = time.Second
+	policy.Lease, policy.Timeout = 2*time.Second, time.Minute
 	s.policies.ByType = map[job.Type]job.Policy{"note.keep": policy}
 	var runs atomic.Int64
 	s.work("v1", handlers(t, "note.keep", func(ctx context.Context, _ note) (any, error) {
