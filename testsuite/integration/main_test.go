@@ -39,7 +39,7 @@ func runWithServer(m *testing.M) int {
 		Reuse: os.Getenv("REDRIVE_TEST_TEMPORAL"), NoUI: true,
 		DynamicConfig: map[string]string{
 			"history.workflowIdReuseMinimalInterval":     "0s",
-			"history.transferProcessorUpdateAckInterval": "500ms", // a deletion waits for it; the default is 30s
+			"history.transferProcessorUpdateAckInterval": "2s", // a deletion waits for it; the default is 30s
 		},
 	})
 	if err != nil {
