@@ -248,7 +248,7 @@ func (k *keyRules) cut(name string) ([]string, bool) {
 			return from(at + 1)
 		}
 		for size := min(maxSegment, len(name)-at); size >= 2; size-- {
-			if !k.segment[name[at:at+size]] {
+			if part := name[at : at+size]; !k.segment[part] && !k.segment[singular(part)] {
 				continue
 			}
 			parts = append(parts, name[at:at+size])

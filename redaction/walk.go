@@ -86,6 +86,9 @@ func (w *walk) value(at *context, key keyMatch) error {
 	entered := at.field == "" && !w.isPlaceholder(start) // this node may open a field
 	if entered {
 		at.field, at.described = w.decide(at, key, kind)
+		if at.field == "person-name" && kind == '"' && isRepository(w.doc.raw[start:]) {
+			at.field = ""
+		}
 	}
 	var err error
 	switch kind {
@@ -102,6 +105,20 @@ func (w *walk) value(at *context, key keyMatch) error {
 		})
 	}
 	return err
+}
+
+// isRepository is true for owner/name, which code hosts call a full name.
+func isRepository(raw string) bool {
+	slashes := 0
+	for i := 1; i < len(raw) && raw[i] != '"'; i++ {
+		switch {
+		case raw[i] == '/':
+			slashes++
+		case !isAlnum(raw[i]) && !indexByte("-_.", raw[i]):
+			return false
+		}
+	}
+	return slashes == 1
 }
 
 // isPlaceholder is true for a value that an earlier redaction replaced; it keeps the rule it had then.
