@@ -34,30 +34,6 @@ func AllOperators() []Operator {
 	return []Operator{OpClass, OpConst, OpDrop, OpHMAC, OpPartial, OpYear, OpIPPrefix, OpURLOrigin}
 }
 
-// HMACKey is a key of [OpHMAC]. It prints as its id only.
-type HMACKey struct {
-	// ID is what stands in the placeholder: lower-case letters and digits, at most 8 bytes.
-	ID string
-	// Secret is at least 32 bytes.
-	Secret []byte
-}
-
-// String returns the id.
-func (k HMACKey) String() string { return "hmac key " + k.ID }
-
-// GoString returns the id.
-func (k HMACKey) GoString() string { return k.String() }
-
-func (k HMACKey) validate() error {
-	if !isRuleName(k.ID) || len(k.ID) > 8 || strings.ContainsAny(k.ID, "-_") {
-		return fmt.Errorf("redaction policy: hmac key id %q, allowed are lower-case letters and digits, at most 8", k.ID)
-	}
-	if len(k.Secret) < 32 {
-		return fmt.Errorf("redaction policy: hmac key %s has %d bytes, allowed are 32 or more", k.ID, len(k.Secret))
-	}
-	return nil
-}
-
 // neverKept are PCI's sensitive authentication data and what has too few values for any trace of it.
 var neverKept = set("cvv,pin,track,otp,password,pem")
 

@@ -35,11 +35,15 @@ func (e *RuleError) Error() string {
 	if e.Line > 0 {
 		where = fmt.Sprintf("redaction policy: line %d: ", e.Line)
 	}
-	where += e.List
-	if e.Rule != "" {
-		where += fmt.Sprintf(": %q", e.Rule)
+	return where + e.List + ": " + e.Reason()
+}
+
+// Reason names the rule and says what is wrong with it.
+func (e *RuleError) Reason() string {
+	if e.Rule == "" {
+		return e.Err.Error()
 	}
-	return where + ": " + e.Err.Error()
+	return fmt.Sprintf("%q: %s", e.Rule, e.Err)
 }
 
 // Unwrap returns what is wrong.

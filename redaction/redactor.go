@@ -180,6 +180,9 @@ func (r *Redactor) Payload(raw []byte) (redacted Redacted) {
 	return Redacted{JSON: []byte(out), Report: report}
 }
 
+// PolicySHA256 identifies the policy, as in every [Report].
+func (r *Redactor) PolicySHA256() string { return r.fingerprint }
+
 // Misses counts the outputs that verification refused: redaction_misses, which has to stay 0. Each was withheld.
 func (r *Redactor) Misses() int64 { return r.misses.Load() }
 
