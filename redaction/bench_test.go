@@ -79,8 +79,14 @@ func BenchmarkHostile(b *testing.B) {
 		nested = base64.StdEncoding.EncodeToString([]byte(nested))
 	}
 	for _, c := range []struct{ name, unit string }{
-		{"Pairs", `"k": "v", `}, {"Dots", "1.1.1."}, {"Quotes", `\"{\"a\":`}, {"Base64", nested + " "}, {"Cards", "4111 "}, {"PEM", "-----BEGIN PRIVATE KEY-----"},
-		{"Ats", "a@b."}, {"URLs", "a://b:c@"},
+		{"Pairs", `"k": "v", `},
+		{"Dots", "1.1.1."},
+		{"Quotes", `\"{\"a\":`},
+		{"Base64", nested + " "},
+		{"Cards", "4111 "},
+		{"PEM", "-----BEGIN PRIVATE KEY-----"},
+		{"Ats", "a@b."},
+		{"URLs", "a://b:c@"},
 	} {
 		for _, size := range []int{64 << 10, 256 << 10, 1 << 20, 2 << 20} {
 			b.Run(fmt.Sprintf("%s/%dK", c.name, size>>10), func(b *testing.B) {

@@ -16,7 +16,6 @@ type scan struct {
 	found  []span
 	budget *decodeBudget
 	depth  int // of decoded layers
-	own    []span
 }
 
 func (s *scan) add(start, end int, rule string) {

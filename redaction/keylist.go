@@ -148,11 +148,27 @@ func (k *keyRules) ending(word string) string {
 
 // endings name the preset word whose rule they follow. It is never written.
 var endings = []struct{ suffix, word string }{
-	{"password", "password"}, {"passwd", "passwd"}, {"passphrase", "passphrase"}, {"passcode", "passcode"},
-	{"apikey", "api key"}, {"accesskey", "access key"}, {"accountkey", "account key"},
-	{"privatekey", "private key"}, {"secretkey", "secret key"}, {"encryptionkey", "encryption key"}, {"signingkey", "signing key"}, {"masterkey", "master key"},
-	{"secret", "secret"}, {"token", "token"}, {"cardnumber", "card number"}, {"creditcard", "credit card"}, {"emailaddress", "email address"},
-	{"useremail", "email"}, {"phonenumber", "phone"}, {"dateofbirth", "date of birth"}, {"accountnumber", "account number"},
+	{"password", "password"},
+	{"passwd", "passwd"},
+	{"passphrase", "passphrase"},
+	{"passcode", "passcode"},
+	{"apikey", "api key"},
+	{"accesskey", "access key"},
+	{"accountkey", "account key"},
+	{"privatekey", "private key"},
+	{"secretkey", "secret key"},
+	{"encryptionkey", "encryption key"},
+	{"signingkey", "signing key"},
+	{"masterkey", "master key"},
+	{"secret", "secret"},
+	{"token", "token"},
+	{"cardnumber", "card number"},
+	{"creditcard", "credit card"},
+	{"emailaddress", "email address"},
+	{"useremail", "email"},
+	{"phonenumber", "phone"},
+	{"dateofbirth", "date of birth"},
+	{"accountnumber", "account number"},
 }
 
 func singular(word string) string {

@@ -89,10 +89,17 @@ const (
 
 // plainShapes are fewer and stricter than the engine's, so that a hit means that the engine is wrong.
 var plainShapes = []plainShape{
-	{"AKIA", "aws-key", upperDigits, 16}, {"ASIA", "aws-key", upperDigits, 16},
-	{"ghp_", "github-token", lettersUnder, 30}, {"ghs_", "github-token", lettersUnder, 30}, {"gho_", "github-token", lettersUnder, 30},
-	{"github_pat_", "github-token", lettersUnder, 22}, {"glpat-", "gitlab-token", lettersUnder + "-", 20}, {"xoxb-", "slack-token", lettersUnder + "-", 20},
-	{"xoxp-", "slack-token", lettersUnder + "-", 20}, {"sk_live_", "stripe-key", lettersUnder, 16}, {"AIza", "google-key", lettersUnder + "-", 35},
+	{"AKIA", "aws-key", upperDigits, 16},
+	{"ASIA", "aws-key", upperDigits, 16},
+	{"ghp_", "github-token", lettersUnder, 30},
+	{"ghs_", "github-token", lettersUnder, 30},
+	{"gho_", "github-token", lettersUnder, 30},
+	{"github_pat_", "github-token", lettersUnder, 22},
+	{"glpat-", "gitlab-token", lettersUnder + "-", 20},
+	{"xoxb-", "slack-token", lettersUnder + "-", 20},
+	{"xoxp-", "slack-token", lettersUnder + "-", 20},
+	{"sk_live_", "stripe-key", lettersUnder, 16},
+	{"AIza", "google-key", lettersUnder + "-", 35},
 	{"GOCSPX-", "google-key", lettersUnder + "-", 20},
 }
 

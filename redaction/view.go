@@ -217,8 +217,18 @@ func escapedRune(s string) (value rune, size int) {
 
 // entities are the named ones that matter to a shape.
 var entities = []struct{ name, char string }{
-	{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", `"`}, {"&apos;", "'"}, {"&commat;", "@"}, {"&period;", "."}, {"&nbsp;", " "},
-	{"&equals;", "="}, {"&colon;", ":"}, {"&num;", "#"}, {"&sol;", "/"},
+	{"&amp;", "&"},
+	{"&lt;", "<"},
+	{"&gt;", ">"},
+	{"&quot;", `"`},
+	{"&apos;", "'"},
+	{"&commat;", "@"},
+	{"&period;", "."},
+	{"&nbsp;", " "},
+	{"&equals;", "="},
+	{"&colon;", ":"},
+	{"&num;", "#"},
+	{"&sol;", "/"},
 }
 
 func entity(s string) (char string, size int) {

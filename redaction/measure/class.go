@@ -95,21 +95,27 @@ func secrets() []Class {
 		}, Twin: func(*rand.Rand) string { return "-----BEGIN CERTIFICATE REQUEST----- is the header" }},
 		{Name: "password", Tier: TierA, Key: "password", Context: "login with password=%s now", Whole: true, Make: Password, Twin: words(3)},
 		{Name: "bearer", Tier: TierA, Key: "authorization", Context: "Authorization: Bearer %s", Whole: true, Make: Password, Twin: words(2)},
-		{Name: "url-userinfo", Tier: TierA, Key: "dsn", Context: "dial postgres://app:%s@db.corp.example:5432/x failed", Whole: true, Make: Password,
+		{
+			Name: "url-userinfo", Tier: TierA, Key: "dsn", Context: "dial postgres://app:%s@db.corp.example:5432/x failed", Whole: true, Make: Password,
 			Twin: func(rng *rand.Rand) string {
 				return fmt.Sprintf("https://host.example:%d/@user/x", 1000+rng.IntN(9000))
-			}},
-		{Name: "url-param", Tier: TierA, Key: "access_token", Context: "GET https://api.example/x?access_token=%s&page=2", Whole: true, Make: Password,
+			},
+		},
+		{
+			Name: "url-param", Tier: TierA, Key: "access_token", Context: "GET https://api.example/x?access_token=%s&page=2", Whole: true, Make: Password,
 			Twin: func(rng *rand.Rand) string {
 				return fmt.Sprintf("https://api.example/x?page=%d&sort=name", rng.IntN(99))
-			}},
+			},
+		},
 		{Name: "email", Tier: TierA, Key: "email", Context: "no mailbox %s here", Make: func(rng *rand.Rand) string {
 			return randomText(rng, lowers, 7) + "." + randomText(rng, lowers, 6) + "@" + randomText(rng, lowers, 8) + ".example"
 		}, Twin: func(rng *rand.Rand) string {
 			return "pkg/" + randomText(rng, lowers, 8) + "@1.2." + randomText(rng, digits, 1)
 		}},
-		{Name: "db-detail", Tier: TierA, Key: "email", Context: "DETAIL: Key (ref)=(%s) already exists.", Whole: true, Make: words(2),
-			Twin: func(rng *rand.Rand) string { return "constraint users_" + randomText(rng, lowers, 8) + "_key" }},
+		{
+			Name: "db-detail", Tier: TierA, Key: "email", Context: "DETAIL: Key (ref)=(%s) already exists.", Whole: true, Make: words(2),
+			Twin: func(rng *rand.Rand) string { return "constraint users_" + randomText(rng, lowers, 8) + "_key" },
+		},
 	}
 }
 

@@ -9,14 +9,18 @@ import (
 
 func personal() []Class {
 	return []Class{
-		{Name: "card-number", Tier: TierB, Key: "value", Context: "paid with %s today", Make: Card, Digits: true,
-			Twin: func(rng *rand.Rand) string { return "17" + randomText(rng, digits, 11) }},
+		{
+			Name: "card-number", Tier: TierB, Key: "value", Context: "paid with %s today", Make: Card, Digits: true,
+			Twin: func(rng *rand.Rand) string { return "17" + randomText(rng, digits, 11) },
+		},
 		{Name: "card-number, grouped", Tier: TierB, Key: "value", Context: "paid with %s today", Digits: true, Make: func(rng *rand.Rand) string {
 			c := Card(rng)
 			return c[:4] + " " + c[4:8] + " " + c[8:12] + " " + c[12:]
 		}, Twin: func(rng *rand.Rand) string { return badLuhn(rng) }},
-		{Name: "iban", Tier: TierB, Key: "value", Context: "transfer to %s failed", Make: iban, Whole: true,
-			Twin: func(rng *rand.Rand) string { return "DE00" + randomText(rng, digits, 18) }},
+		{
+			Name: "iban", Tier: TierB, Key: "value", Context: "transfer to %s failed", Make: iban, Whole: true,
+			Twin: func(rng *rand.Rand) string { return "DE00" + randomText(rng, digits, 18) },
+		},
 		{Name: "ssn", Tier: TierB, Key: "value", Context: "applicant %s found", Whole: true, Make: func(rng *rand.Rand) string {
 			return fmt.Sprintf("%03d-%02d-%04d", 100+rng.IntN(500), 1+rng.IntN(99), 1+rng.IntN(9999))
 		}, Twin: func(rng *rand.Rand) string {
@@ -44,8 +48,10 @@ func personal() []Class {
 		{Name: "birth-date", Tier: TierC, Key: "date_of_birth", Context: "patient born %s in Bremen", Whole: true, Make: func(rng *rand.Rand) string {
 			return fmt.Sprintf("%d-%02d-%02d", 1930+rng.IntN(80), 1+rng.IntN(12), 1+rng.IntN(28))
 		}, Twin: func(rng *rand.Rand) string { return fmt.Sprintf("2026-%02d-%02d", 1+rng.IntN(12), 1+rng.IntN(28)) }},
-		{Name: "cvv", Tier: TierC, Key: "cvv", Context: "CVV: %s", Whole: true, Make: func(rng *rand.Rand) string { return randomText(rng, digits, 4) },
-			Twin: func(rng *rand.Rand) string { return randomText(rng, digits, 4) }},
+		{
+			Name: "cvv", Tier: TierC, Key: "cvv", Context: "CVV: %s", Whole: true, Make: func(rng *rand.Rand) string { return randomText(rng, digits, 4) },
+			Twin: func(rng *rand.Rand) string { return randomText(rng, digits, 4) },
+		},
 		{Name: "person-name, keyed", Tier: TierC, Key: "last_name", Context: "last_name=%s", Whole: true, Make: words(1), Twin: words(1)},
 		{Name: "address, keyed", Tier: TierC, Key: "street_address", Context: `{"street_address":"%s"}`, Whole: true, Make: words(2), Twin: words(2)},
 	}
