@@ -147,7 +147,7 @@ func (s *scan) run() {
 	if seen&(hasAt|hasPercent) != 0 {
 		s.findEmails()
 	}
-	if seen&hasQuote != 0 {
+	if seen&hasQuote != 0 && seen&hasSpace != 0 && quotesDetail(s.text) {
 		s.findDetails()
 	}
 	if seen&hasColon != 0 && (s.digits > 0 || seen&hasHexLetter != 0) && strings.Count(s.text, ":") >= 2 {

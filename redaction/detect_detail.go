@@ -28,6 +28,23 @@ var detailShapes = []detailShape{
 	{open: "dup key: {", last: "}"},
 }
 
+// quotesDetail is true when a quote or bracket stands behind the end of a word that a shape opens with. It spares nearly all
+// texts with quotes the search for every shape.
+func quotesDetail(text string) bool {
+	for i := 3; i < len(text); i++ {
+		if classOf[text[i]]&hasQuote == 0 || text[i-1] != ' ' {
+			continue
+		}
+		switch before := text[i-2]; {
+		case before == ':':
+			return true
+		case text[i] == '(' && (before == 'y' || before == 's'), text[i] == '\'' && before == 'y', text[i] == '"' && (before == 'g' || before == 'e'):
+			return true
+		}
+	}
+	return false
+}
+
 // findDetails finds the row values that databases quote in their errors; the names of constraints and columns stay.
 func (s *scan) findDetails() {
 	for _, shape := range detailShapes {

@@ -23,7 +23,7 @@ func AllModes() []Mode { return []Mode{DenyList, AllowList, Withhold} }
 const (
 	DefaultMaxBytes     = 2 << 20         // Temporal's own limit for one payload
 	DefaultMaxDepth     = 64              // containers inside each other
-	DefaultMaxTokens    = 500_000         // values and names
+	DefaultMaxTokens    = 500_000         // objects, arrays, strings, numbers and literals
 	DefaultMaxDecode    = 8 << 20         // bytes of base64, hex and escapes that are looked into
 	DefaultMaxTextBytes = 1 << 20         // error texts and stacks
 	DefaultBudget       = 5 * time.Second // wall clock for one payload or text
@@ -70,7 +70,7 @@ type Policy struct {
 	MaxBytes int `yaml:"max_bytes"`
 	// MaxDepth is the deepest nesting of objects and arrays; 0 means [DefaultMaxDepth], at most 1000.
 	MaxDepth int `yaml:"max_depth"`
-	// MaxTokens is the largest number of values and names; 0 means [DefaultMaxTokens].
+	// MaxTokens is the largest number of values, containers included; 0 means [DefaultMaxTokens].
 	MaxTokens int `yaml:"max_tokens"`
 	// MaxDecode is how many bytes of encoded text are decoded and looked into; 0 means [DefaultMaxDecode].
 	MaxDecode int `yaml:"max_decode_bytes"`

@@ -86,7 +86,7 @@ func (rec *record) release() {
 func (rec *record) spend() error {
 	rec.steps++
 	switch {
-	case rec.steps > rec.tokens*maxPasses:
+	case rec.steps > rec.tokens:
 		return stop(ReasonTooMany)
 	case rec.steps%64 == 1 && time.Now().After(rec.deadline):
 		return stop(ReasonTimeBudget)
@@ -100,7 +100,7 @@ func (rec *record) spend() error {
 func (rec *record) known(r *Redactor, raw string) (*knownKey, error) {
 	slot := &rec.recent[0]
 	if len(raw) > 0 {
-		slot = &rec.recent[(int(raw[0])+int(raw[len(raw)-1])*3+len(raw)*7)%len(rec.recent)]
+		slot = &rec.recent[(int(raw[0])+int(raw[len(raw)-1])*3+len(raw)*7)&(len(rec.recent)-1)]
 	}
 	if *slot != nil && (*slot).raw == raw {
 		return *slot, nil

@@ -190,6 +190,7 @@ func (r *Redactor) Misses() int64 { return r.misses.Load() }
 // A document that does not come to rest is withheld.
 func (r *Redactor) redact(source []byte, rec *record) (out string, changed bool, err error) {
 	for range maxPasses {
+		rec.steps = 0
 		text := string(source)
 		doc, err := r.parse(text, source, r.root(), 0, rec)
 		if err != nil {

@@ -103,20 +103,13 @@ var plainShapes = []plainShape{
 	{"GOCSPX-", "google-key", lettersUnder + "-", 20},
 }
 
-// plainPairs has a bit for each two bytes that a plain shape or card starts with. It is never written.
-var plainPairs = func() (pairs [1 << 16 / 64]uint64) {
-	add := func(a, b byte) {
-		pair := uint16(a)<<8 | uint16(b)
-		pairs[pair>>6] |= 1 << (pair & 63)
-	}
+// plainFirsts marks the bytes that a plain shape (1) or card (2) starts with. It is never written.
+var plainFirsts = func() (firsts [256]byte) {
 	for _, shape := range plainShapes {
-		add(shape.prefix[0], shape.prefix[1])
+		firsts[shape.prefix[0]] = 1
 	}
-	for c := byte('0'); c <= '9'; c++ {
-		add('4', c)
-		add('5', c)
-	}
-	return pairs
+	firsts['4'], firsts['5'] = 2, 2
+	return firsts
 }()
 
 // plainSecret looks at one string with a loop of its own.
@@ -125,12 +118,18 @@ func (r *Redactor) plainSecret(text string) bool {
 		return false
 	}
 	for i := 0; i+16 <= len(text); i++ {
-		pair := uint16(text[i])<<8 | uint16(text[i+1])
-		if plainPairs[pair>>6]&(1<<(pair&63)) == 0 {
-			continue
-		}
-		if r.plainToken(text, i) || r.plainCard(text, i) {
-			return true
+		switch plainFirsts[text[i]] {
+		case 1:
+			if second := text[i+1]; second != 'h' && second != 'i' && second != 'l' && second != 'o' && second != 'k' && !isUpper(second) {
+				continue
+			}
+			if r.plainToken(text, i) {
+				return true
+			}
+		case 2:
+			if (i == 0 || text[i-1] == ' ' || text[i-1] == '"') && r.plainCard(text, i) {
+				return true
+			}
 		}
 	}
 	return false
@@ -152,7 +151,7 @@ func (r *Redactor) plainToken(text string, i int) bool {
 
 // plainCard is sixteen digits of Visa or Mastercard between spaces, quotes or the ends of the text.
 func (r *Redactor) plainCard(text string, i int) bool {
-	if (i > 0 && text[i-1] != ' ' && text[i-1] != '"') || !isDigit(text[i]) || (i+16 < len(text) && text[i+16] != ' ' && text[i+16] != '"') {
+	if i+16 < len(text) && text[i+16] != ' ' && text[i+16] != '"' {
 		return false
 	}
 	digits := text[i : i+16]
