@@ -103,33 +103,55 @@ var plainShapes = []plainShape{
 	{"GOCSPX-", "google-key", lettersUnder + "-", 20},
 }
 
-// plainFirsts marks the bytes that a plain shape (1) or card (2) starts with. It is never written.
-var plainFirsts = func() (firsts [256]byte) {
+// plainFirsts are the bytes that a plain shape starts with. It is never written.
+var plainFirsts = func() (firsts [256]bool) {
 	for _, shape := range plainShapes {
-		firsts[shape.prefix[0]] = 1
+		firsts[shape.prefix[0]] = true
 	}
-	firsts['4'], firsts['5'] = 2, 2
 	return firsts
 }()
 
-// plainSecret looks at one string with a loop of its own.
+// minPlain is the length of the shortest plain secret.
+const minPlain = 16
+
+// plainSecret looks at one text with a loop of its own. What it knows has no breaks, so that looking at every sixteenth byte
+// finds each run that is long enough.
 func (r *Redactor) plainSecret(text string) bool {
-	if len(text) < 16 {
-		return false
+	for i := minPlain - 1; i < len(text); i += minPlain {
+		if !plainBytes[text[i]] {
+			continue
+		}
+		start, end := i, i+1
+		for start > 0 && plainBytes[text[start-1]] {
+			start--
+		}
+		for end < len(text) && plainBytes[text[end]] {
+			end++
+		}
+		if end-start >= minPlain && r.plainRun(text, start, end) {
+			return true
+		}
+		i = end
 	}
-	for i := 0; i+16 <= len(text); i++ {
-		switch plainFirsts[text[i]] {
-		case 1:
-			if second := text[i+1]; second != 'h' && second != 'i' && second != 'l' && second != 'o' && second != 'k' && !isUpper(second) {
-				continue
-			}
-			if r.plainToken(text, i) {
-				return true
-			}
-		case 2:
-			if (i == 0 || text[i-1] == ' ' || text[i-1] == '"') && r.plainCard(text, i) {
-				return true
-			}
+	return false
+}
+
+// plainBytes are what plain secrets are made of. It is never written.
+var plainBytes = func() (table [256]bool) {
+	for i := range len(lettersUnder) {
+		table[lettersUnder[i]] = true
+	}
+	table['-'] = true
+	return table
+}()
+
+func (r *Redactor) plainRun(text string, start, end int) bool {
+	if end-start == minPlain && isDigit(text[start]) && r.plainCard(text, start) {
+		return true
+	}
+	for i := start; i+minPlain <= end; i++ {
+		if plainFirsts[text[i]] && r.plainToken(text, i) {
+			return true
 		}
 	}
 	return false
@@ -151,7 +173,7 @@ func (r *Redactor) plainToken(text string, i int) bool {
 
 // plainCard is sixteen digits of Visa or Mastercard between spaces, quotes or the ends of the text.
 func (r *Redactor) plainCard(text string, i int) bool {
-	if i+16 < len(text) && text[i+16] != ' ' && text[i+16] != '"' {
+	if (i > 0 && text[i-1] != ' ' && text[i-1] != '"') || (i+16 < len(text) && text[i+16] != ' ' && text[i+16] != '"') {
 		return false
 	}
 	digits := text[i : i+16]
@@ -166,5 +188,6 @@ func (r *Redactor) plainCard(text string, i int) bool {
 		}
 		sum += d/10 + d%10
 	}
-	return sum%10 == 0 && r.active["card-number"] && (digits[0] == '4' || (digits[1] >= '1' && digits[1] <= '5'))
+	visa, mastercard := digits[0] == '4', digits[0] == '5' && digits[1] >= '1' && digits[1] <= '5'
+	return sum%10 == 0 && (visa || mastercard) && r.active["card-number"]
 }

@@ -81,8 +81,7 @@ func (w *walk) value(at *context, key keyMatch) error {
 	if err := w.record.spend(); err != nil {
 		return err
 	}
-	kind := w.dec.PeekKind()
-	start := w.next()
+	start, kind := w.peek()
 	entered := at.field == "" && !w.isPlaceholder(start) // this node may open a field
 	if entered {
 		at.field, at.described = w.decide(at, key, kind)
@@ -97,7 +96,7 @@ func (w *walk) value(at *context, key keyMatch) error {
 	case '[':
 		err = w.array(*at)
 	default:
-		err = w.scalar(at)
+		err = w.scalar(at, start)
 	}
 	if err == nil && entered && at.field != "" {
 		w.doc.edits = append(w.doc.edits, edit{
@@ -130,22 +129,23 @@ func (w *walk) isPlaceholder(start int) bool {
 	return end > 0 && strings.HasPrefix(w.doc.raw[end:], `"`)
 }
 
-// next is the offset of the next value: the decoder stands after the last token, before white space and punctuation.
-func (w *walk) next() int {
-	i := int(w.dec.InputOffset())
-	for i < len(w.doc.raw) {
-		switch w.doc.raw[i] {
+// peek is the place of the next token and its first byte, '0' for every number. The decoder stands after the last token,
+// before white space and punctuation; whether those are right it says itself when the token is read.
+func (w *walk) peek() (start int, kind byte) {
+	for i := int(w.dec.InputOffset()); i < len(w.doc.raw); i++ {
+		switch c := w.doc.raw[i]; c {
 		case ',', ':', ' ', '\n', '\t', '\r':
-			i++
+		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			return i, '0'
 		default:
-			return i
+			return i, c
 		}
 	}
-	return i
+	return len(w.doc.raw), 0
 }
 
 // decide says whether the whole value goes: paths first, then the key, then the list of what is kept.
-func (w *walk) decide(at *context, key keyMatch, kind jsontext.Kind) (field, about string) {
+func (w *walk) decide(at *context, key keyMatch, kind byte) (field, about string) {
 	if key.level == harmless && len(w.r.deny)+len(w.r.allow) == 0 && w.r.policy.Mode != AllowList {
 		return "", at.described
 	}
@@ -177,15 +177,15 @@ func (w *walk) object(at context) error {
 	object := w.objects
 	w.objects++
 	var dropped members
-	for w.dec.PeekKind() != '}' {
-		start := w.next()
+	for {
+		start, kind := w.peek()
+		if kind == '}' {
+			break
+		}
 		if _, err := w.dec.ReadToken(); err != nil {
 			return err
 		}
 		end := int(w.dec.InputOffset())
-		if w.doc.raw[start] != '"' {
-			return stop(ReasonInvalidJSON)
-		}
 		known, err := w.record.known(w.r, w.doc.raw[start+1:end-1])
 		if err != nil {
 			return err
@@ -215,7 +215,7 @@ func (w *walk) array(at context) error {
 	first, index := len(w.doc.nodes), 0
 	scalars := true
 	for ; ; index++ {
-		kind := w.dec.PeekKind()
+		_, kind := w.peek()
 		if kind == ']' {
 			break
 		}
@@ -284,12 +284,11 @@ func (w *walk) key(below *context, n node, known *knownKey) keyMatch {
 }
 
 func (w *walk) leadsOn(below *context) bool {
-	kind := w.dec.PeekKind()
+	_, kind := w.peek()
 	return (kind == '{' || kind == '[') && w.r.allow.alive(below.allow)
 }
 
-func (w *walk) scalar(at *context) error {
-	start := w.next()
+func (w *walk) scalar(at *context, start int) error {
 	if _, err := w.dec.ReadToken(); err != nil {
 		return err
 	}
