@@ -43,6 +43,9 @@ func isLocalByte(c byte) bool {
 }
 
 func isGit(local, text string, end int) bool {
+	if escape := strings.LastIndexByte(local, '%'); escape >= 0 && escape+3 <= len(local) {
+		local = local[escape+3:]
+	}
 	return local == "git" && end < len(text) && text[end] == ':'
 }
 

@@ -44,7 +44,7 @@ func (s *scan) findPairs() {
 		}
 		end := valueEnd(text, start, quote, rule)
 		value := text[start:end]
-		if isMask(value) || (level != sensitive && len(value) <= maxPlain && plainWord(value)) {
+		if isMask(value) || (level != sensitive && describes(value)) {
 			continue
 		}
 		s.add(start, end, rule)
@@ -108,6 +108,13 @@ func nameBefore(text string, i int) string {
 
 func isNameByte(c byte) bool {
 	return isAlnum(c) || c >= 0x80 || indexByte("_-.%[]$", c)
+}
+
+// describes is true for a value that says something about a secret. In a URL it ends where an escape begins.
+func describes(value string) bool {
+	value, _, _ = strings.Cut(strings.TrimPrefix(value, "%20"), "%")
+	value = strings.TrimRight(value, ":.!")
+	return value != "" && len(value) <= maxPlain && plainWord(value)
 }
 
 // hasWord is true for two letters in a row: no shorter name means anything, and times and numbers have none.

@@ -69,7 +69,22 @@ func Run(r *redaction.Redactor, seed uint64, count int) Table {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	return table
+	return table.benign(r, seed, count)
+}
+
+// benign measures what is no twin of one class but usual in payloads.
+func (t Table) benign(r *redaction.Redactor, seed uint64, count int) Table {
+	for i, kind := range benignKinds() {
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		row := Row{Class: "benign: " + kind.name, Tier: "-"}
+		for _, s := range surfaces() {
+			for range count {
+				t.twin(r, &row, s, kind.make(rng))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 func (t *Table) plant(r *redaction.Redactor, row *Row, class Class, s surface, d disguise, value string) {
@@ -141,6 +156,10 @@ func (t Table) Write(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 	fmt.Fprintln(out, "class\ttier\tvalues\tmissed\trecall\t95 % at least\tbenign\tchanged")
 	for _, row := range append(t.Rows, t.Totals(TierA), t.Totals(TierB), t.Totals(TierC), t.Totals("")) {
+		if row.Planted == 0 {
+			fmt.Fprintf(out, "%s\t\t\t\t\t\t%d\t%d\n", row.Class, row.Benign, row.Changed)
+			continue
+		}
 		fmt.Fprintf(out, "%s\t%s\t%d\t%d\t%.4f\t%.4f\t%d\t%d\n", row.Class, row.Tier, row.Planted, row.Missed, row.Recall(), row.LowRecall(), row.Benign, row.Changed)
 	}
 	return out.Flush()

@@ -80,14 +80,16 @@ type disguise struct {
 func disguises() []disguise {
 	return []disguise{
 		{"none", func(Class) bool { return true }, func(v string) string { return v }},
-		{"full width", func(c Class) bool { return c.Name != "db-detail" && c.Name != "pem" && c.Name != "ipv4" }, fullWidth},
+		{"full width", func(c Class) bool { return c.Name != "db-detail" && c.Name != "pem" }, fullWidth},
 		{"zero-width space", func(c Class) bool { return !c.Whole || c.Digits }, func(v string) string {
 			at := len(v) / 2
 			return v[:at] + "\u200b" + v[at:]
 		}},
 		{"no-break spaces", func(c Class) bool { return c.Digits }, func(v string) string { return strings.ReplaceAll(v, " ", "\u00a0") }},
 		{"glued", func(c Class) bool { return !c.Whole && c.Name != "npm-token" && !c.Digits }, func(v string) string { return "id" + v }},
-		{"in quotes", func(c Class) bool { return c.Name != "url-userinfo" && c.Name != "db-detail" && c.Name != "bearer" }, func(v string) string { return `"` + v + `"` }},
+		{"in quotes", func(c Class) bool {
+			return !strings.Contains(c.Context, `"%s"`) && c.Name != "url-userinfo" && c.Name != "db-detail" && c.Name != "bearer"
+		}, func(v string) string { return `"` + v + `"` }},
 	}
 }
 
