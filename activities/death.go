@@ -188,6 +188,9 @@ func (d *DeadLetters) compose(n job.DeathNotice, payload []byte, ref job.Payload
 	}
 	if len(payload) > 0 {
 		letter.RedactedPayload, letter.Redaction = redacted.JSON, redactionReport(redacted.Report)
+		if redacted.Report.Withheld {
+			d.options.Observer.Withheld(n.ID.Type, string(redacted.Report.Reason))
+		}
 	}
 	if n.Replay != nil {
 		letter.Replay = n.Replay.Number
@@ -215,6 +218,7 @@ func earlier(a, b time.Time) time.Time {
 func redactionReport(r redaction.Report) *job.RedactionReport {
 	return &job.RedactionReport{
 		Fields: r.Fields, Values: r.Values, ByRule: r.ByRule, Withheld: r.Withheld, Reason: string(r.Reason),
+		Counts: r.Counts, Bytes: r.Bytes, Layers: r.Layers, Policy: r.Policy, Engine: r.Engine,
 	}
 }
 

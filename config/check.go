@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -72,9 +73,23 @@ func (d *document) checkPolicy(key string, p job.Policy) {
 	} else if err != nil {
 		d.complain(key, "%s", err)
 	}
-	if _, err := redaction.Compile(p.Redaction); err != nil {
+	var bad *redaction.RuleError
+	if _, err := redaction.Compile(p.Redaction); errors.As(err, &bad) {
+		d.complain(d.rule(key+".redaction", bad), "%s", bad.Reason())
+	} else if err != nil {
 		d.complain(key+".redaction", "%s", err)
 	}
+}
+
+// rule is the key of a redaction rule: its own entry's where the file has one.
+func (d *document) rule(key string, bad *redaction.RuleError) string {
+	list := join(key, bad.List)
+	for _, entry := range []string{fmt.Sprintf("%s[%d]", list, bad.Index), join(list, bad.Rule)} {
+		if d.lines[entry] > 0 {
+			return entry
+		}
+	}
+	return list
 }
 
 // written returns the first of fields that this policy's own block holds: of two numbers that contradict each other,

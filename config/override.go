@@ -3,6 +3,8 @@ package config
 import (
 	"strconv"
 	"time"
+
+	"github.com/redrivehq/redrive/redaction"
 )
 
 // override is one REDRIVE_* variable and the setting it replaces.
@@ -33,6 +35,7 @@ func overrides(c *Config) []override {
 		{"REDRIVE_HANDLER_VERSION", "worker.handler_version", text(&c.Worker.HandlerVersion)},
 		{"REDRIVE_WORKER_IDENTITY", "worker.identity", text(&c.Worker.Identity)},
 		{"REDRIVE_WORKER_METRICS_LISTEN", "worker.metrics_listen", text(&c.Worker.MetricsListen)},
+		{"REDRIVE_REDACTION_KEYS", "policies.redaction.hmac_keys", redactionKeys(&c.Policies)},
 		{"REDRIVE_LOG_LEVEL", "log.level", text(&c.Log.Level)},
 		{"REDRIVE_LOG_FORMAT", "log.format", text(&c.Log.Format)},
 	}
@@ -58,6 +61,22 @@ func (d *document) override(c *Config, getenv func(string) string) {
 func text(setting *string) func(string) string {
 	return func(value string) string {
 		*setting = value
+		return ""
+	}
+}
+
+// redactionKeys gives every policy the keys of the operator hmac: a file that is copied around is no place for them.
+func redactionKeys(policies *Policies) func(string) string {
+	return func(value string) string {
+		keys, err := redaction.ParseHMACKeys(value)
+		if err != nil {
+			return err.Error()
+		}
+		policies.Default.Redaction.HMACKeys = keys
+		for t, policy := range policies.Types {
+			policy.Redaction.HMACKeys = keys
+			policies.Types[t] = policy
+		}
 		return ""
 	}
 }

@@ -60,7 +60,19 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"Redaction", "policies:\n  default:\n    redaction:\n      mode: maybe\n",
-			"redrive.yaml:3: policies.default.redaction: redaction policy: mode",
+			`redrive.yaml:4: policies.default.redaction.mode: "maybe": allowed are`,
+		},
+		{
+			"RedactionBool", "policies:\n  default:\n    redaction:\n      private_ips: maybe\n",
+			"redrive.yaml:4: policies.default.redaction.private_ips: is not true or false",
+		},
+		{
+			"RedactionRule", "policies:\n  default:\n    redaction:\n      paths:\n      - $.a\n      - $.b[\n",
+			`redrive.yaml:6: policies.default.redaction.paths[1]: "$.b[": `,
+		},
+		{
+			"RedactionOperator", "policies:\n  default:\n    redaction:\n      operators:\n        cvv: partial\n",
+			`redrive.yaml:5: policies.default.redaction.operators.cvv: "cvv": "partial" keeps a trace`,
 		},
 		{
 			"TypeName", "policies:\n  types:\n    Email: {lease: 10s}\n",

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/redrivehq/redrive/redaction"
 )
 
 // ErrNotFound is wrapped when a dead letter or request is not in the store.
@@ -89,6 +91,12 @@ type RedactionReport struct {
 	ByRule   map[string]int `json:"by_rule,omitempty"`
 	Withheld bool           `json:"withheld,omitempty"`
 	Reason   string         `json:"reason,omitempty"`
+	// Counts splits ByRule by surface and operator.
+	Counts []redaction.Count `json:"counts,omitempty"`
+	Bytes  int               `json:"bytes,omitempty"`  // looked into
+	Layers int               `json:"layers,omitempty"` // encodings opened
+	Policy string            `json:"policy_sha256,omitempty"`
+	Engine string            `json:"engine_version,omitempty"`
 }
 
 // ReplayRecord is one replay of a dead letter and its outcome.
