@@ -106,6 +106,7 @@ func (c downstreamClient) charge(ctx context.Context, _ note) (any, error) {
 
 // observed counts what an observer hears.
 type observed struct {
+	job.Unobserved
 	mu       sync.Mutex
 	leases   map[job.LeaseEvent]int
 	effects  map[job.EffectEvent]int
@@ -121,8 +122,6 @@ func (o *observed) Lease(_ job.Type, event job.LeaseEvent, n int) {
 	defer o.mu.Unlock()
 	o.leases[event] += n
 }
-
-func (*observed) Attempt(job.Type, job.AttemptEnd) {}
 
 func (o *observed) Finished(_ job.Type, _ job.State, counted int) {
 	o.mu.Lock()
