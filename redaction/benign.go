@@ -9,7 +9,7 @@ func (r *Redactor) isPlainShape(s string, seen traits) bool {
 		return false
 	case seen&^(hasDigit|hasEncoded|hasHexLetter|hasRun|hasDash) == 0 && seen&hasHexLetter != 0:
 		return isHexID(s, seen)
-	case seen&hasColon != 0 && seen&hasDash != 0 && len(s) >= 19 && len(s) <= 35 && !r.active["date"]:
+	case seen&hasColon != 0 && seen&hasDash != 0 && len(s) >= 19 && len(s) <= 35 && !r.dates:
 		return isTimestamp(s)
 	}
 	return false

@@ -178,7 +178,7 @@ func (s *scan) runDigits() {
 	if s.digits >= 3 && (s.hint != "" || seen&hasSpace != 0 || (seen&(hasColon|hasEquals) != 0 && seen&hasSlash == 0)) {
 		s.findByContext()
 	}
-	if s.digits >= 4 && s.r.active["date"] {
+	if s.digits >= 4 && s.r.dates {
 		s.findDates()
 	}
 }

@@ -88,7 +88,7 @@ func (rec *record) spend() error {
 	switch {
 	case rec.steps > rec.tokens:
 		return stop(ReasonTooMany)
-	case rec.steps%64 == 1 && time.Now().After(rec.deadline):
+	case rec.steps%256 == 1 && time.Now().After(rec.deadline):
 		return stop(ReasonTimeBudget)
 	case rec.decode.spent:
 		return stop(ReasonDecodeBudget)

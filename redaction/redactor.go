@@ -22,6 +22,7 @@ type Redactor struct {
 	literals    []string // in lower case
 	urlPaths    []urlPath
 	drops       bool // an operator removes members
+	dates       bool // any calendar date goes
 	always      bool // the policy's own detectors look at every string
 	misses      atomic.Int64
 }
@@ -52,6 +53,7 @@ func (r *Redactor) compilePresets() (err error) {
 	if r.active, err = r.policy.activeRules(); err != nil {
 		return err
 	}
+	r.dates = r.active["date"]
 	r.keys, err = newKeyRules(r.policy, r.active)
 	return err
 }
