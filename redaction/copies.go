@@ -11,8 +11,8 @@ func (r *Redactor) needles(rec *record) *needleSet {
 		return rec.needles
 	}
 	rec.searched = len(rec.findings)
-	seen := map[string]bool{}
-	var needles []needle
+	seen := make(map[string]bool, len(rec.findings))
+	needles := make([]needle, 0, len(rec.findings))
 	add := func(text, rule string) {
 		n := newNeedle(text, rule)
 		n.word = len(text) < 2*minTaint

@@ -36,7 +36,10 @@ func (w *walk) nested(at *context, text string) (bool, string, error) {
 	w.record.nesting = SurfaceNested
 	rendered, err := doc.render(w.r, w.record)
 	w.record.nesting = outer
-	return true, rendered, err
+	if rendered == nil {
+		return true, text, err
+	}
+	return true, string(rendered), err
 }
 
 func looksNested(text string) bool {

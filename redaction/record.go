@@ -56,11 +56,13 @@ func (r *Redactor) newRecord() *record {
 var nodePool = sync.Pool{New: func() any { return new([]node) }}
 
 // nodesFor returns memory for the nodes of a document. The passes over one payload share it.
-func (rec *record) nodesFor(raw string) []node {
-	if rec.nodes != nil {
-		return make([]node, 0, len(raw)/16+1) // nested
+func (rec *record) nodesFor(raw string, nesting int) []node {
+	if nesting > 0 {
+		return make([]node, 0, len(raw)/16+1)
 	}
-	rec.nodes = nodePool.Get().(*[]node)
+	if rec.nodes == nil {
+		rec.nodes = nodePool.Get().(*[]node)
+	}
 	if size := len(raw)/16 + 1; cap(*rec.nodes) < size {
 		*rec.nodes = make([]node, 0, size)
 	}
@@ -165,10 +167,10 @@ func (rec *record) findSpans(text string, spans []span, number bool) {
 	}
 }
 
-// render writes the document with every edit applied, and counts.
-func (d *document) render(r *Redactor, rec *record) (string, error) {
+// render writes the document with every edit applied, and counts. It returns nil when there is nothing to change.
+func (d *document) render(r *Redactor, rec *record) ([]byte, error) {
 	if len(d.edits) == 0 {
-		return d.raw, nil
+		return nil, nil
 	}
 	d.nameKeys(r)
 	edits := make([]*edit, len(d.edits))
@@ -185,11 +187,11 @@ func (d *document) render(r *Redactor, rec *record) (string, error) {
 		out = append(out, d.raw[at:e.start]...)
 		var err error
 		if out, err = d.write(out, e, r, rec); err != nil {
-			return "", err
+			return nil, err
 		}
 		at = e.end
 	}
-	return string(append(out, d.raw[at:]...)), nil
+	return append(out, d.raw[at:]...), nil
 }
 
 func (d *document) write(out []byte, e *edit, r *Redactor, rec *record) ([]byte, error) {

@@ -1,6 +1,7 @@
 package redaction
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -159,15 +160,16 @@ func (r *Redactor) Payload(raw []byte) (redacted Redacted) {
 	}
 	rec := r.newRecord()
 	defer rec.release()
-	out, changed, err := r.redact(raw, rec)
+	out, err := r.redact(raw, rec)
 	if err == nil {
-		err = r.verify(out, changed, rec)
+		err = r.verify(out, rec)
 	}
-	if reasonOf(err) == ReasonVerification && changed {
+	if reasonOf(err) == ReasonVerification && out.changed {
 		// A value that was part of a word before its neighbour went stands alone now.
 		rec.again = true
-		if out, _, err = r.redact([]byte(out), rec); err == nil {
-			err = r.verify(out, true, rec)
+		if out, err = r.redact(out.bytes, rec); err == nil {
+			out.changed = true
+			err = r.verify(out, rec)
 		}
 	}
 	if err != nil {
@@ -179,7 +181,7 @@ func (r *Redactor) Payload(raw []byte) (redacted Redacted) {
 	}
 	report := rec.counts.report(r)
 	report.Bytes, report.Layers = len(raw), rec.decode.layers
-	return Redacted{JSON: []byte(out), Report: report}
+	return Redacted{JSON: out.own(), Report: report}
 }
 
 // PolicySHA256 identifies the policy, as in every [Report].
@@ -190,31 +192,46 @@ func (r *Redactor) Misses() int64 { return r.misses.Load() }
 
 // redact applies all rules until nothing changes any more: what one removes may show another what was hidden behind it.
 // A document that does not come to rest is withheld.
-func (r *Redactor) redact(source []byte, rec *record) (out string, changed bool, err error) {
+func (r *Redactor) redact(source []byte, rec *record) (out output, err error) {
+	out = output{bytes: source, text: string(source)}
 	for range maxPasses {
 		rec.steps = 0
-		text := string(source)
-		doc, err := r.parse(text, source, r.root(), 0, rec)
+		doc, err := r.parse(out.text, out.bytes, r.root(), 0, rec)
 		if err != nil {
-			return "", false, err
+			return output{}, err
 		}
 		if err := r.removeCopies(&doc, rec); err != nil {
-			return "", false, err
+			return output{}, err
 		}
 		if rec.decode.spent {
-			return "", false, stop(ReasonDecodeBudget)
+			return output{}, stop(ReasonDecodeBudget)
 		}
-		out, err := doc.render(r, rec)
+		next, err := doc.render(r, rec)
 		if err != nil {
-			return "", false, err
+			return output{}, err
 		}
-		if out == text {
-			return out, changed, nil
+		if next == nil || string(next) == out.text {
+			return out, nil
 		}
-		source, changed = []byte(out), true
+		out = output{bytes: next, text: string(next), changed: true}
 		rec.pass++
 	}
-	return "", false, stop(ReasonVerification)
+	return output{}, stop(ReasonVerification)
+}
+
+// output is a document in both forms that its readers want.
+type output struct {
+	bytes   []byte
+	text    string
+	changed bool // it is not what came in, and its bytes are our own
+}
+
+// own returns bytes that the caller may keep.
+func (o output) own() []byte {
+	if o.changed {
+		return o.bytes
+	}
+	return bytes.Clone(o.bytes)
 }
 
 // root is what the document's root inherits from the policy.

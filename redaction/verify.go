@@ -10,15 +10,16 @@ import (
 // what had to go, and looks for the plainest secrets with code of its own: nothing that redacting computed is trusted but
 // the list of what was removed. Bytes in which nothing changed have just been read; without escapes in them, strings stand
 // there as they are and one pass over all of them is the same look.
-func (r *Redactor) verify(text string, changed bool, rec *record) error {
-	if !changed && len(rec.findings) == 0 && !strings.Contains(text, `\u`) {
+func (r *Redactor) verify(out output, rec *record) error {
+	text := out.text
+	if !out.changed && len(rec.findings) == 0 && !strings.Contains(text, `\u`) {
 		if r.plainSecret(text) {
 			return stop(ReasonVerification)
 		}
 		return nil
 	}
 	set := r.needles(rec)
-	decoder := r.decoder(text, nil)
+	decoder := r.decoder(text, out.bytes)
 	for {
 		before := decoder.InputOffset()
 		_, err := decoder.ReadToken()

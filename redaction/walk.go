@@ -40,7 +40,7 @@ type walk struct {
 // parse walks one JSON text. The decoder reads the bytes of raw, given beside it when the caller has them. The error is a
 // stop.
 func (r *Redactor) parse(raw string, source []byte, at context, nesting int, rec *record) (document, error) {
-	w := &walk{r: r, doc: document{raw: raw, nodes: rec.nodesFor(raw)}, nesting: nesting, record: rec}
+	w := &walk{r: r, doc: document{raw: raw, nodes: rec.nodesFor(raw, nesting)}, nesting: nesting, record: rec}
 	w.dec = r.decoder(raw, source)
 	err := w.value(&at, keyMatch{})
 	if err == nil {
