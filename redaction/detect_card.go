@@ -58,8 +58,8 @@ func insideID(text string, start, end int) bool {
 		return true
 	}
 	from, to = extend(text, start, end, isAlnum)
-	switch to - from {
-	case 16, 24, 32, 40, 64, 128:
+	switch size := to - from; {
+	case size == 16, size == 24, size >= 32:
 	default:
 		return false
 	}

@@ -195,6 +195,11 @@ func valueEnd(text string, start int, quote byte, rule string) int {
 	for end < len(text) && !isSpace(text[end]) && strings.IndexByte(bareEnds, text[end]) < 0 && !isEscapedBreak(text, end) {
 		end++
 	}
+	if end < len(text) && indexByte("\"'`", text[end]) {
+		for end > start && text[end-1] == '\\' { // they belong to the quote behind them
+			end--
+		}
+	}
 	return end
 }
 
