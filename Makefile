@@ -74,6 +74,10 @@ test-leases: build bin/test-tools ## what concerns leases, attempts and effects,
 test-redaction: bin/test-tools ## redaction alone: its rules, others' failures, measurement; the corpus where it is
 	@bin/testline -- go test $(TEST_FLAGS) $(if $(wildcard $(REDRIVE_CORPUS)),-tags=corpus) ./redaction/...
 
+.PHONY: test-privacy
+test-privacy: build bin/test-tools ## what concerns keys, encryption, the codec endpoint, the vault and erasure, alone
+	@bin/with-postgres -- bin/testline -- go test $(TEST_FLAGS) -run='Privacy|Conformance/Audit|Conformance/Erase' ./job ./vault ./activities ./workflows ./admin ./store/... ./testsuite/integration
+
 .PHONY: test-corpus
 test-corpus: bin/test-tools ## the tests that read ../shared/data
 	@bin/testline -empty 'no corpus tests yet' -- $(if $(CORPUS_PACKAGES),go test $(TEST_FLAGS) -tags=corpus -run='^TestCorpus' $(CORPUS_PACKAGES))

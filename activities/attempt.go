@@ -40,6 +40,9 @@ type RunnerOptions struct {
 	DataConverter converter.DataConverter
 	// Suspects is the turn that all runners of the process share. Nil: this runner's own.
 	Suspects *Suspects
+	// Encrypted says that clients of this deployment encrypt payloads: one that came in the clear is refused, unless the
+	// policy allows it.
+	Encrypted bool
 	// Redaction replaces the rules that the handler was registered with, when the worker holds the policy set.
 	Redaction *redaction.Policy
 	Logger    *zap.Logger      // nil: none
@@ -91,9 +94,12 @@ func (r *Registry) Runner(t job.Type, options RunnerOptions) (*Runner, error) {
 // context's when the job was canceled.
 func (r *Runner) Run(ctx context.Context, raw converter.RawValue) (json.RawMessage, error) {
 	info, began := activity.GetInfo(ctx), time.Now()
-	left := r.inherit(ctx)
+	left, err := r.inherit(ctx)
+	if err != nil {
+		return nil, err
+	}
 	held := &lease{
-		log: left.log, length: info.HeartbeatTimeout, patience: r.options.Drain, token: info.TaskToken, beats: r.options.Heartbeats,
+		log: left.log, length: info.HeartbeatTimeout, patience: r.options.Drain, activity: info, beats: r.options.Heartbeats,
 		progress: resume(ctx), granted: began, observe: r.observeLease,
 		running: job.Running{
 			Attempt: int(info.Attempt), Started: r.options.Now().UTC(), Worker: r.options.Worker, Version: r.options.Version,
@@ -156,6 +162,14 @@ func (r *Runner) admit(raw converter.RawValue, log job.AttemptLog) (a job.Assign
 	}
 	if a.Envelope.Replay != nil && !a.Envelope.Replay.Rule.Allows(r.options.Version) {
 		return a, r.handBack(log, "version", "version "+r.options.Version+" may not run this replay")
+	}
+	if a.Plain && r.options.Encrypted {
+		if a.Limits.PlainStart != job.PlainStartAllow {
+			return a, r.plainStart(log)
+		}
+		if log.Leases == 0 {
+			r.options.Observer.Privacy(r.entry.definition.Type, job.PrivacyPlainStartAllowed)
+		}
 	}
 	if limit := a.Limits.MaxLeaseLosses; limit > 0 && log.LostSole >= limit {
 		return a, r.guilty(log)

@@ -132,7 +132,12 @@ func (d *DeadLetters) payload(ctx context.Context, n job.DeathNotice) ([]byte, j
 	if err != nil {
 		return nil, "", err
 	}
-	input, err := history.Input(started, d.options.DataConverter)
+	input, err := history.Input(started, d.options.DataConverter, converter.WorkflowSerializationContext{
+		Namespace: n.Namespace, WorkflowID: n.WorkflowID,
+	})
+	if errors.Is(err, job.ErrPayloadGone) {
+		return nil, "", nil
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -168,7 +173,7 @@ func (d *DeadLetters) blame(ctx context.Context, n *job.DeathNotice) error {
 func (d *DeadLetters) compose(n job.DeathNotice, payload []byte, ref job.PayloadRef) job.DeadLetter {
 	redactor := d.redactor(n.ID.Type)
 	redacted := redactor.Payload(payload)
-	message := redaction.Truncate(redactor.Text(n.Message, redactor.Taint(payload)), job.MaxMessageBytes)
+	message := fitting(redactor.Text(n.Message, redactor.Taint(payload)))
 	fingerprint := n.Report.Fingerprint
 	if fingerprint == "" {
 		fingerprint = job.Fingerprint(n.ID.Type, n.Class, message)

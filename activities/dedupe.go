@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
 	"go.uber.org/zap"
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -33,13 +34,13 @@ func (r *Runner) dedupe(ctx context.Context, a job.Assignment, handle func() (js
 		return result, nil
 	}
 	r.options.Logger.Info("job deduplicated", zap.String("job_type", string(a.Envelope.Type)), zap.String("job_key", string(a.Envelope.Key)))
-	return r.kept(kept)
+	return r.kept(a.Envelope.ID(), kept)
 }
 
 // keep encodes a result for the ledger as history has it, so that a payload codec encrypts it here too. One that the ledger
 // cannot keep is no reason to fail a job that is done.
 func (r *Runner) keep(id job.KeyID, result json.RawMessage) (json.RawMessage, error) {
-	payload, err := r.options.DataConverter.ToPayload(result)
+	payload, err := r.converterOf(id).ToPayload(result)
 	if err != nil { // a codec whose key service is down: trouble around the job
 		return nil, job.DependencyDown(fmt.Errorf("encode the result for the ledger: %w", errors.Join(job.ErrLedgerUnavailable, err)))
 	}
@@ -55,8 +56,15 @@ func (r *Runner) keep(id job.KeyID, result json.RawMessage) (json.RawMessage, er
 	return encoded, nil
 }
 
+// converterOf is the data converter as the job's own history has it, whose codec binds what it encrypts to the job.
+func (r *Runner) converterOf(id job.KeyID) converter.DataConverter {
+	return converter.WithDataConverterSerializationContext(r.options.DataConverter, converter.WorkflowSerializationContext{
+		WorkflowID: id.JobWorkflowID(),
+	})
+}
+
 // kept is the inverse of keep.
-func (r *Runner) kept(encoded json.RawMessage) (result json.RawMessage, err error) {
+func (r *Runner) kept(id job.KeyID, encoded json.RawMessage) (result json.RawMessage, err error) {
 	if encoded == nil {
 		return nil, job.HandlerDefect(fmt.Errorf("the key was processed before: %w: its result was too large to keep", job.ErrEffectResult))
 	}
@@ -64,7 +72,11 @@ func (r *Runner) kept(encoded json.RawMessage) (result json.RawMessage, err erro
 	if err := protojson.Unmarshal(encoded, &payload); err != nil {
 		return nil, job.HandlerDefect(fmt.Errorf("the key was processed before: %w: what was kept is no payload", job.ErrEffectResult))
 	}
-	if err := r.options.DataConverter.FromPayload(&payload, &result); err != nil {
+	err = r.converterOf(id).FromPayload(&payload, &result)
+	if errors.Is(err, job.ErrPayloadGone) {
+		return nil, job.HandlerDefect(fmt.Errorf("the key was processed before: %w: what was kept does not open", job.ErrEffectResult))
+	}
+	if err != nil {
 		return nil, job.DependencyDown(fmt.Errorf("decode the kept result: %w", errors.Join(job.ErrLedgerUnavailable, err)))
 	}
 	return result, nil

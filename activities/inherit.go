@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.uber.org/zap"
 
 	"github.com/redrivehq/redrive/job"
@@ -20,30 +21,38 @@ type inheritance struct {
 	early       time.Duration // until this attempt should have started
 }
 
+// errLogLocked ends an attempt that cannot read the log of those before it yet: their worker encrypted it with a key that
+// this process does not have. The failure has no details, so the server keeps the log for an attempt that can.
+var errLogLocked = errors.New("the attempt log cannot be decrypted yet")
+
 // inherit reads the log of earlier attempts. A heartbeat of an attempt that left no verdict is a lost lease.
-func (r *Runner) inherit(ctx context.Context) inheritance {
+func (r *Runner) inherit(ctx context.Context) (inheritance, error) {
 	info := activity.GetInfo(ctx)
 	before := int(info.Attempt) - 1
 	if !activity.HasHeartbeatDetails(ctx) {
-		return inheritance{undelivered: before}
+		return inheritance{undelivered: before}, nil
 	}
 	var report job.Report
 	if err := activity.GetHeartbeatDetails(ctx, &report); err != nil {
 		r.options.Logger.Warn("attempt log unreadable", zap.String("job_type", string(r.entry.definition.Type)))
-		return inheritance{}
+		var passing *converter.WorkflowTaskFailureError // a codec's word for trouble that may pass
+		if errors.As(err, &passing) {
+			return inheritance{}, errLogLocked
+		}
+		return inheritance{}, nil
 	}
 	if report.Running == nil { // an operator's reset starts at 1 again
 		left := inheritance{log: report.Log, handBacks: report.HandBacks, undelivered: max(0, before-report.Attempt)}
 		if before >= report.Attempt {
 			left.early = report.NotBefore.Sub(info.StartedTime)
 		}
-		return left
+		return left, nil
 	}
 	left := inheritance{log: report.Log, expired: 1, undelivered: max(0, before-report.Running.Attempt)}
 	if !report.Running.Waiting {
 		left.log = left.log.Add(report.Running.Lost(r.options.Now()))
 	}
-	return left
+	return left, nil
 }
 
 func (r *Runner) payload(ctx context.Context, log job.AttemptLog, e job.Envelope) ([]byte, error) {

@@ -29,7 +29,7 @@ type Heartbeats interface {
 type lease struct {
 	log      job.AttemptLog
 	length   time.Duration // the heartbeat timeout
-	token    []byte
+	activity activity.Info // whose lease it is; payload codecs want to know
 	beats    Heartbeats    // nil: the SDK's own heartbeats, which are not acknowledged (tests of one attempt)
 	patience time.Duration // how long the handler may go on when the worker stops
 	progress *progress
@@ -127,7 +127,9 @@ func (l *lease) renew(ctx, root context.Context) (acknowledged, over bool) {
 	bounded, cancel := context.WithDeadline(ctx, earlier(expires, sent.Add(l.length/4))) // one without an answer leaves time for another
 	defer cancel()
 	err := l.beats.RecordActivityHeartbeatWithOptions(bounded, client.RecordActivityHeartbeatOptions{
-		TaskToken: l.token, Details: l.details(),
+		TaskToken: l.activity.TaskToken, Details: l.details(),
+		Namespace: l.activity.Namespace, WorkflowID: l.activity.WorkflowExecution.ID, WorkflowType: workflowType(l.activity),
+		ActivityType: l.activity.ActivityType.Name, TaskQueue: l.activity.TaskQueue,
 	})
 	var gone *serviceerror.NotFound
 	switch {
@@ -147,6 +149,14 @@ func (l *lease) renew(ctx, root context.Context) (acknowledged, over bool) {
 	default:
 		return false, false
 	}
+}
+
+// workflowType is nothing for an activity that no workflow started.
+func workflowType(info activity.Info) string {
+	if info.WorkflowType == nil {
+		return ""
+	}
+	return info.WorkflowType.Name
 }
 
 // beat heartbeats through the SDK.

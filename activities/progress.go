@@ -46,6 +46,9 @@ func resume(ctx context.Context) *progress {
 		if detail.Payload() == nil {
 			break
 		}
+		if _, locked := detail.Payload().GetMetadata()[job.MetadataUnopened]; locked {
+			break
+		}
 		p.details = append(p.details, detail)
 	}
 	p.resumed = len(p.details) > 0

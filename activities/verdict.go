@@ -30,7 +30,7 @@ func (r *Runner) verdict(
 		Class: class, Counted: class.Counted(), Started: started, Ran: r.options.Now().Sub(started),
 		Worker: r.options.Worker, Version: r.options.Version,
 	})
-	message := redaction.Truncate(r.redactor.Text(job.Text(err), taint), job.MaxMessageBytes)
+	message := fitting(r.redactor.Text(job.Text(err), taint))
 	failure := &job.Failure{
 		Class: class, Message: message,
 		Report: job.Report{
@@ -118,6 +118,21 @@ func (r *Runner) guilty(log job.AttemptLog) *job.Failure {
 		Report: job.Report{
 			Log: log, Version: r.options.Version, Cause: job.CauseLeaseLosses,
 			Fingerprint: job.Fingerprint(r.entry.definition.Type, job.ClassLeaseLost, message),
+		},
+	}
+}
+
+// plainStart ends a job whose payload stands in Temporal's history as it was sent, where whoever may read the namespace reads
+// it. Running it would make that a way to start jobs.
+func (r *Runner) plainStart(log job.AttemptLog) *job.Failure {
+	const message = "the job was started with its payload in plain text (plain_start: refuse); start it through POST /v1/jobs, " +
+		"with a payload_ref, or with redrive's payload codec"
+	r.options.Observer.Privacy(r.entry.definition.Type, job.PrivacyPlainStartRefused)
+	return &job.Failure{
+		Class: job.ClassInvalidPayload, Message: message, Final: true,
+		Report: job.Report{
+			Log: log, Version: r.options.Version, Cause: job.CausePoison,
+			Fingerprint: job.Fingerprint(r.entry.definition.Type, job.ClassInvalidPayload, message),
 		},
 	}
 }

@@ -22,6 +22,12 @@ func (d *document) check(c Config) {
 	if reason := checkListen(c.Admin); reason != "" {
 		d.complain("admin.listen", "%s", reason)
 	}
+	for i, origin := range c.Admin.CodecOrigins {
+		if !isOrigin(origin) {
+			d.complain(d.variableOr("admin.codec_origins", fmt.Sprintf("admin.codec_origins[%d]", i)),
+				"is not where a page comes from: scheme and host in lower case, and nothing behind them, such as https://temporal.example.com")
+		}
+	}
 	if address := c.Worker.MetricsListen; address != "" {
 		if _, reason := checkAddress(address); reason != "" {
 			d.complain("worker.metrics_listen", "%s", reason)
@@ -119,6 +125,21 @@ func checkStoreURL(text string) string {
 		return "is not a valid URL (escape special characters in the password, such as %2F for /); " + allowed
 	}
 	return ""
+}
+
+// variableOr is key when a variable gave it, else the place in the file.
+func (d *document) variableOr(key, inFile string) string {
+	if d.variables[key] != "" {
+		return key
+	}
+	return inFile
+}
+
+// isOrigin tells whether text is what a browser may send as Origin.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.Scheme+"://"+u.Host == text &&
+		text == strings.ToLower(text)
 }
 
 func checkListen(a Admin) string {

@@ -33,6 +33,7 @@ func TestExampleStatesTheDefaults(t *testing.T) {
 		Keys: []string{}, Allow: []string{}, Paths: []string{}, Patterns: []redaction.Pattern{}, Presets: []redaction.Preset{},
 		Literals: []string{}, URLPaths: []string{}, Operators: map[string]redaction.Operator{},
 	}
+	want.Admin.CodecOrigins = []string{}
 	want.Policies.Types = got.Policies.Types
 	require.Equal(t, job.DefaultPolicy(), config.Defaults().Policies.Default)
 	require.Equal(t, want, got)

@@ -22,11 +22,11 @@ func TestRefusals(t *testing.T) {
 		{
 			"UnknownPolicyKey", "policies:\n  types:\n    email.send:\n      leases: 3s\n",
 			"redrive.yaml:4: policies.types.email.send.leases: unknown key, allowed are lease, timeout, stall, deadline, " +
-				"max_attempts, max_lease_losses, backoff, throttle, replay, retention, key_ttl, dedupe, priority, redaction",
+				"max_attempts, max_lease_losses, backoff, throttle, replay, retention, key_ttl, dedupe, plain_start, vault, priority, redaction",
 		},
 		{
 			"TokenInTheFile", "admin:\n  token: hunter2\n",
-			"redrive.yaml:2: admin.token: unknown key, allowed are listen, token_file",
+			"redrive.yaml:2: admin.token: unknown key, allowed are listen, token_file, privileged_token_file, codec_origins",
 		},
 		{"KeyTwice", "log:\n  level: info\n  level: warn\n", "redrive.yaml:3: log.level: is given twice"},
 		{
@@ -96,6 +96,10 @@ func TestRefusals(t *testing.T) {
 		{
 			"OpenListener", "admin:\n  listen: :8080\n",
 			"redrive.yaml:2: admin.listen: is reachable from other machines and needs a token",
+		},
+		{
+			"NoOrigin", "admin:\n  codec_origins:\n    - https://ui.example\n    - https://ui.example/\n",
+			"redrive.yaml:4: admin.codec_origins[1]: is not where a page comes from",
 		},
 		{"NoPort", "admin:\n  listen: localhost\n", "redrive.yaml:2: admin.listen: is not host:port"},
 		{"UnknownStore", "store:\n  url: mysql://u:hunter2@db/x\n", "redrive.yaml:2: store.url: is not a known kind of store; allowed are sqlite:"},

@@ -176,7 +176,7 @@ type Failure struct {
 	Benign bool
 }
 
-// MaxMessageBytes bounds a failure's message, so that message and report stay below the server's 4 KiB.
+// MaxMessageBytes bounds a failure's message, as JSON writes it, so that message and report stay below the server's 4 KiB.
 const MaxMessageBytes = 1 << 10
 
 // Error returns class and message.

@@ -63,6 +63,8 @@ type DeadLetter struct {
 	Requests []RequestRecord `json:"requests,omitempty"` // oldest first, refused ones too
 	// Effects are where the ledger has the job's effects, unsettled ones first, at most MaxListedEffects.
 	Effects []EffectStanding `json:"effects,omitempty"`
+	// Erased says that the job's data was erased, when it last was. Failures after that are new data.
+	Erased *Erasure `json:"erased,omitempty"`
 }
 
 // FailureRecord is how one run of a job failed.
@@ -138,9 +140,13 @@ type RequestRecord struct {
 
 // SealedPayload is an encrypted payload as the vault table holds it.
 type SealedPayload struct {
-	Ref        PayloadRef
-	KeyID      KeyID
-	KeysetID   string // which keyset sealed it
+	Ref   PayloadRef
+	KeyID KeyID
+	// Whose it is, to find it by. Empty where nobody said; it is not read back.
+	Namespace, Subject string
+
+	KeysetID   string // which key of the keyset sealed it
+	DataKey    []byte // the record's own key, encrypted by the keyset; empty in a row that the keyset sealed itself
 	Ciphertext []byte
 	CreatedAt  time.Time
 }

@@ -24,7 +24,7 @@ func (p *Parked) CheckReplay(now time.Time) *Refusal {
 	case p.Current.PayloadRef == "":
 		return &Refusal{RefusedPayloadUnavailable, "no payload is recorded that a handler could take; start the job again with a valid envelope"}
 	case p.PayloadGone:
-		return &Refusal{RefusedPayloadUnavailable, "the payload is not in the vault, or does not open"}
+		return &Refusal{RefusedPayloadUnavailable, "the payload is not in the vault (it may have been erased), or does not open"}
 	}
 	return nil
 }

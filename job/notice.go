@@ -1,11 +1,30 @@
 package job
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Assignment is the input of a handler activity: the envelope and the limits that the runner enforces.
 type Assignment struct {
 	Envelope Envelope `json:"envelope"`
 	Limits   Limits   `json:"limits"`
+	// Plain says that the payload was not encrypted when it came.
+	Plain bool `json:"plain,omitempty"`
+}
+
+// SealedRequest is an operator's request as an encrypting client sent it. It is opened by an activity: a workflow that has
+// not got the key could only wait, and every request behind this one with it.
+type SealedRequest struct {
+	Namespace  string `json:"namespace"`
+	WorkflowID string `json:"workflow_id"`
+	Payload    []byte `json:"payload"` // as Temporal has it, marshaled
+}
+
+// OpenedRequest answers a SealedRequest: its JSON, or why it does not open and never will.
+type OpenedRequest struct {
+	Input   json.RawMessage `json:"input,omitempty"`
+	Refusal string          `json:"refusal,omitempty"`
 }
 
 // DeathNotice tells the dead-letter activity that a run of a job stopped. It holds no payload: the activity reads that
@@ -69,7 +88,7 @@ type Parked struct {
 	// Current is the newest failure; its Versions are every build that failed on the current payload.
 	Current DeadLettered `json:"current"`
 	Policy  ReplayPolicy `json:"policy"`
-	// PayloadGone: the payload was missing when the job ran last, and does not open now either.
+	// PayloadGone: the payload was missing when the job ran last, or was erased since, and does not open now either.
 	PayloadGone bool `json:"payload_gone,omitempty"`
 	// Unsettled names the effects of which nobody knows whether they happened, the first MaxListedEffects of them.
 	Unsettled []string `json:"unsettled,omitempty"`

@@ -52,6 +52,8 @@ type Observer interface {
 	Effect(t Type, event EffectEvent)
 	// Withheld is told that a payload could not be redacted safely, and why (a redaction.Reason).
 	Withheld(t Type, reason string)
+	// Privacy is told of what came past the payload codec, or tried to. An event of a workflow may be told twice.
+	Privacy(t Type, event PrivacyEvent)
 }
 
 // Unobserved hears nothing.
@@ -65,6 +67,9 @@ func (Unobserved) Attempt(Type, AttemptEnd) {}
 
 // Finished implements Observer.
 func (Unobserved) Finished(Type, State, int) {}
+
+// Privacy implements Observer.
+func (Unobserved) Privacy(Type, PrivacyEvent) {}
 
 // Effect implements Observer.
 func (Unobserved) Effect(Type, EffectEvent) {}

@@ -59,6 +59,10 @@ type Policy struct {
 	KeyTTL time.Duration `yaml:"key_ttl,omitempty"`
 	// Dedupe says who recognises a key that was processed before. Default temporal.
 	Dedupe Dedupe `yaml:"dedupe,omitempty"`
+	// PlainStart says what happens to a job whose payload came unencrypted where payloads are encrypted. Default refuse.
+	PlainStart PlainStart `yaml:"plain_start,omitempty"`
+	// Vault says which payloads are kept out of Temporal from the start. Default large.
+	Vault VaultUse `yaml:"vault,omitempty"`
 	// Priority orders work in the queues, 1 first. Default 3, allowed 1 to 5.
 	Priority int `yaml:"priority,omitempty"`
 	// Redaction says what a dead letter may show; the zero value is the built-in rules.
@@ -101,6 +105,12 @@ func (p Policy) WithDefaults() Policy {
 	orDuration(&p.KeyTTL, defaultKeyTTL)
 	if p.Dedupe == "" {
 		p.Dedupe = DedupeTemporal
+	}
+	if p.PlainStart == "" {
+		p.PlainStart = PlainStartRefuse
+	}
+	if p.Vault == "" {
+		p.Vault = VaultLarge
 	}
 	orInt(&p.Priority, 3)
 	return p
@@ -151,6 +161,10 @@ func (p Policy) Validate() error {
 		return refusePolicy([]string{"retention", "key_ttl"}, "retention %s and key_ttl %s must not be negative", p.Retention, p.KeyTTL)
 	case !slices.Contains(AllDedupes(), p.Dedupe):
 		return refusePolicy([]string{"dedupe"}, "dedupe is not a known way, allowed are %s and %s", DedupeTemporal, DedupeStore)
+	case !slices.Contains(AllPlainStarts(), p.PlainStart):
+		return refusePolicy([]string{"plain_start"}, "plain_start is not a known rule, allowed are %s and %s", PlainStartRefuse, PlainStartAllow)
+	case !slices.Contains(AllVaultUses(), p.Vault):
+		return refusePolicy([]string{"vault"}, "vault is not a known use, allowed are %s and %s", VaultLarge, VaultAlways)
 	case p.Priority < 1 || p.Priority > 5:
 		return refusePolicy([]string{"priority"}, "priority is %d, allowed are 1 (first) to 5", p.Priority)
 	}
@@ -187,6 +201,7 @@ type Limits struct {
 	Deadline       time.Time     `json:"deadline"`
 	KeyTTL         time.Duration `json:"key_ttl_ns,omitempty"` // of the ledger's memory; 0 is the default
 	Dedupe         Dedupe        `json:"dedupe,omitempty"`
+	PlainStart     PlainStart    `json:"plain_start,omitempty"`
 }
 
 // LimitsUntil returns what the runner needs of p, for a job that begins now and must end by deadline. A job with a later
@@ -195,6 +210,6 @@ func (p Policy) LimitsUntil(now, deadline time.Time) Limits {
 	return Limits{
 		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Stall: p.Stall, Backoff: p.Backoff,
 		ThrottleMaxAge: p.Throttle.MaxAge, Deadline: deadline, KeyTTL: p.KeyTTL + max(deadline.Sub(now)-p.Deadline, 0),
-		Dedupe: p.Dedupe,
+		Dedupe: p.Dedupe, PlainStart: p.PlainStart,
 	}
 }

@@ -74,7 +74,7 @@ func TestPolicyWithDefaults(t *testing.T) {
 			Backoff:   job.Backoff{Base: time.Second, Cap: 5 * time.Minute},
 			Throttle:  job.ThrottlePolicy{MaxAge: 6 * time.Hour},
 			Replay:    job.ReplayPolicy{Max: 5, MinWait: time.Minute, MaxWait: 24 * time.Hour},
-			Retention: 2160 * time.Hour, KeyTTL: 2400 * time.Hour, Dedupe: job.DedupeTemporal, Priority: 3,
+			Retention: 2160 * time.Hour, KeyTTL: 2400 * time.Hour, Dedupe: job.DedupeTemporal, PlainStart: job.PlainStartRefuse, Vault: job.VaultLarge, Priority: 3,
 		}, job.DefaultPolicy())
 	})
 	t.Run("KeepsWhatIsSet", func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestLimitsUntil(t *testing.T) {
 	p := job.DefaultPolicy()
 	require.Equal(t, job.Limits{
 		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Stall: p.Stall, Backoff: p.Backoff, ThrottleMaxAge: p.Throttle.MaxAge, Deadline: started,
-		KeyTTL: 2400 * time.Hour, Dedupe: job.DedupeTemporal,
+		KeyTTL: 2400 * time.Hour, Dedupe: job.DedupeTemporal, PlainStart: job.PlainStartRefuse,
 	}, p.LimitsUntil(started.Add(-time.Hour), started))
 	late := p.LimitsUntil(started, started.Add(1024*time.Hour))
 	require.Equal(t, 3400*time.Hour, late.KeyTTL, "a job with a later deadline than the policy's is remembered for as much longer")

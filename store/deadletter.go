@@ -37,7 +37,12 @@ func (db *DB) RecordFailure(ctx context.Context, letter job.DeadLetter, payload 
 				return err
 			}
 		}
-		return db.insertPayload(ctx, tx, payload)
+		if payload == nil {
+			return nil
+		}
+		owned := *payload
+		owned.Namespace, owned.Subject = letter.Namespace, letter.Subject
+		return db.insertPayload(ctx, tx, owned)
 	})
 	return db.wrap(ctx, err, "record dead letter %s", letter.ID)
 }
@@ -143,7 +148,10 @@ func (db *DB) DeadLetter(ctx context.Context, id job.DeadLetterID) (job.DeadLett
 		if letter.Requests, err = db.requests(ctx, tx, id); err != nil {
 			return err
 		}
-		letter.Effects, err = db.standing(ctx, tx, id)
+		if letter.Effects, err = db.standing(ctx, tx, id); err != nil {
+			return err
+		}
+		letter.Erased, err = db.erasure(ctx, tx, id)
 		return err
 	})
 	if err != nil {

@@ -35,12 +35,13 @@ const (
 	MetricEffects         = "redrive.effects"
 	MetricWithheld        = "redrive.redaction.withheld"
 	MetricRedactionMisses = "redrive.redaction.misses"
+	MetricPrivacy         = "redrive.privacy"
 )
 
 // Metrics counts what a worker's Observer hears. It is safe for concurrent use.
 type Metrics struct {
-	granted, extensions, expiries, suspects, attempts, effects, withheld, misses metric.Int64Counter
-	counted                                                                      metric.Int64Histogram
+	granted, extensions, expiries, suspects, attempts, effects, withheld, misses, privacy metric.Int64Counter
+	counted                                                                               metric.Int64Histogram
 
 	mu    sync.Mutex
 	types map[job.Type]bool // those with a label value of their own
@@ -64,6 +65,7 @@ func NewMetrics(provider metric.MeterProvider) (*Metrics, error) {
 		{&m.effects, MetricEffects, "Effects asked of the ledger, by what became of it."},
 		{&m.withheld, MetricWithheld, "Payloads that could not be redacted safely, by why."},
 		{&m.misses, MetricRedactionMisses, "Redacted payloads that verification refused and withheld: 0, or redaction has a defect."},
+		{&m.privacy, MetricPrivacy, "What came past the payload codec, or tried to."},
 	} {
 		var err error
 		if *c.counter, err = meter.Int64Counter(c.name, metric.WithDescription(c.description)); err != nil {
@@ -115,6 +117,11 @@ func (m *Metrics) Withheld(t job.Type, reason string) {
 	if reason == job.WithheldByVerification {
 		m.misses.Add(context.Background(), 1, metric.WithAttributes(m.jobType(t)))
 	}
+}
+
+// Privacy implements job.Observer.
+func (m *Metrics) Privacy(t job.Type, event job.PrivacyEvent) {
+	m.privacy.Add(context.Background(), 1, metric.WithAttributes(m.jobType(t), attribute.String("event", string(event))))
 }
 
 func (m *Metrics) jobType(t job.Type) attribute.KeyValue {

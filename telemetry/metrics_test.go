@@ -51,6 +51,9 @@ func TestMetrics(t *testing.T) {
 		for _, event := range job.AllEffectEvents() {
 			m.Effect("email.send", event)
 		}
+		for _, event := range job.AllPrivacyEvents() {
+			m.Privacy("email.send", event)
+		}
 		m.Attempt("email.send", job.AttemptCompleted)
 		m.Attempt("email.send", job.AttemptEnd(job.ClassThrottled))
 		m.Finished("email.send", job.StateCompleted, 3)
@@ -73,6 +76,10 @@ func TestMetrics(t *testing.T) {
 			`redrive_effects_total{event="fenced",job_type="email.send"} 1`,
 			`redrive_effects_total{event="unknown",job_type="email.send"} 1`,
 			`redrive_effects_total{event="duplicated",job_type="email.send"} 1`,
+			`redrive_privacy_total{event="plain_start_allowed",job_type="email.send"} 1`,
+			`redrive_privacy_total{event="plain_start_refused",job_type="email.send"} 1`,
+			`redrive_privacy_total{event="input_refused",job_type="email.send"} 1`,
+			`redrive_privacy_total{event="request_refused",job_type="email.send"} 1`,
 			`redrive_redaction_withheld_total{job_type="email.send",reason="invalid_json"} 1`,
 			`redrive_redaction_withheld_total{job_type="email.send",reason="verification"} 1`,
 			`redrive_redaction_misses_total{job_type="email.send"} 1`,

@@ -50,12 +50,27 @@ func Dial(ctx context.Context, options client.Options) (*Client, error) {
 		append([]grpc.DialOption{reconnect()}, options.ConnectionOptions.DialOptions...),
 		grpc.WithChainUnaryInterceptor(carryLog),
 	)
+	if len(options.ExternalStorage.Drivers) == 0 {
+		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(disarm))
+	}
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("dial Temporal at %s: %w", options.HostPort, err)
 	}
 	return &Client{Client: c, dataConverter: options.DataConverter, namespace: options.Namespace}, nil
 }
+
+// Encrypts tells whether what this client sends is encrypted: its data converter says so, if it is vault.Protect's.
+func (c *Client) Encrypts() bool {
+	data, ok := c.dataConverter.(interface{ Encrypts() bool })
+	return ok && data.Encrypts()
+}
+
+// Namespace is the one that this client is for.
+func (c *Client) Namespace() string { return c.namespace }
+
+// DataConverter is what this client's payloads go through. A starter and a replay client on it need the same one.
+func (c *Client) DataConverter() converter.DataConverter { return c.dataConverter }
 
 func reconnect() grpc.DialOption {
 	waits := backoff.DefaultConfig

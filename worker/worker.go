@@ -105,8 +105,10 @@ func (w *Worker) failed(queue string, err error) {
 }
 
 func (w *Worker) addWorkflows() {
-	story := workflows.New(w.policies)
-	added := w.add(job.QueueWorkflows, w.sdkOptions())
+	story := workflows.New(w.policies, w.options.Observer)
+	options := w.sdkOptions()
+	options.Interceptors = append(options.Interceptors, &workflows.Gate{})
+	added := w.add(job.QueueWorkflows, options)
 	added.RegisterWorkflowWithOptions(story.Job, workflow.RegisterOptions{Name: job.WorkflowJob})
 	added.RegisterWorkflowWithOptions(story.Replay, workflow.RegisterOptions{Name: job.WorkflowReplay})
 }
@@ -132,6 +134,7 @@ func (w *Worker) addStore() error {
 		job.ActivityDescribeJob:  letters.DescribeJob,
 		job.ActivityFindEffect:   letters.FindEffect,
 		job.ActivitySettleEffect: letters.SettleEffect,
+		job.ActivityOpenRequest:  letters.OpenRequest,
 	} {
 		added.RegisterActivityWithOptions(function, activity.RegisterOptions{Name: name})
 	}
@@ -142,7 +145,7 @@ func (w *Worker) addLane(t job.Type) error {
 	options := activities.RunnerOptions{
 		Version: w.options.HandlerVersion, Worker: w.options.Identity, Drain: w.options.Drain,
 		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Suspects: w.suspects, Ledger: w.options.Ledger,
-		DataConverter: w.client.dataConverter, Observer: w.options.Observer, Logger: w.options.Logger,
+		DataConverter: w.client.dataConverter, Encrypted: w.client.Encrypts(), Observer: w.options.Observer, Logger: w.options.Logger,
 	}
 	if w.options.Policies != nil {
 		rules := w.policies.For(t).Redaction

@@ -113,6 +113,7 @@ func (r *replayRun) start(request job.Request, record job.ReplayRecord) workflow
 
 // finish reads how the run ended and records the outcome apart from the original failure.
 func (r *replayRun) finish(record job.ReplayRecord, err error) {
+	wire.CheckReadable(err)
 	var open *temporal.ChildWorkflowExecutionAlreadyStartedError
 	dead, isDead := wire.DecodeDeadLettered(err)
 	switch {

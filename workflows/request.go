@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/workflow"
@@ -11,7 +12,14 @@ import (
 // handle decides one request, records the decision, and answers. A request id that was decided before gets the same
 // answer and changes nothing.
 func (r *replayRun) handle(in incoming) {
+	if in.sealed {
+		in = r.unseal(in)
+	}
 	request, complaint := job.ParseRequest(in.kind, in.raw)
+	if in.refusal != "" {
+		request, complaint = job.Request{}, errors.New(in.refusal)
+		r.refused()
+	}
 	if request.RequestID == "" {
 		request.RequestID = r.parked.NameRequest(in.kind, in.raw)
 	}

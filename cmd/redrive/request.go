@@ -142,7 +142,7 @@ func (e *environment) withReplay(ctx context.Context, use func(*replay.Client) e
 		if err != nil {
 			return err
 		}
-		c, _, err := e.connect(ctx, logger)
+		c, _, err := e.connect(ctx, settings, logger)
 		if err != nil {
 			return err
 		}

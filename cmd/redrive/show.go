@@ -74,6 +74,9 @@ func (p page) header() {
 			lines = append(lines, optional)
 		}
 	}
+	if e := l.Erased; e != nil {
+		lines = append(lines, []string{"erased", fmt.Sprintf("%s by %s: %s", moment(e.At), orDash(e.Actor), e.Reason)})
+	}
 	rows(p, lines)
 	fmt.Fprintf(p, "\n%s\n", indented(l.Message, "  "))
 }

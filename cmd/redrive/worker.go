@@ -67,7 +67,7 @@ func runWorker(ctx context.Context, env *environment, f workerFlags) (err error)
 	if f.version != "" {
 		settings.Worker.HandlerVersion = f.version
 	}
-	c, _, err := env.connect(ctx, logger)
+	c, keys, err := env.connect(ctx, settings, logger)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func runWorker(ctx context.Context, env *environment, f workerFlags) (err error)
 	if err != nil {
 		return err
 	}
-	payloads, closeStore, err := openPayloads(ctx, settings)
+	payloads, closeStore, err := openPayloads(ctx, settings, keys)
 	switch {
 	case err == nil:
 		defer func() { err = errors.Join(err, closeStore()) }()
@@ -137,16 +137,13 @@ func workerOptions(env *environment, settings config.Config, logger *zap.Logger)
 type sealed struct {
 	store *database
 	vault *vault.Vault
+	keys  *vault.Keyset
 }
 
-func openPayloads(ctx context.Context, settings config.Config) (s sealed, closeStore func() error, err error) {
-	keys, err := vault.LoadKeyset(settings.Vault.KeysetFile)
-	if err != nil {
-		return s, nil, err
-	}
+func openPayloads(ctx context.Context, settings config.Config, keys *vault.Keyset) (s sealed, closeStore func() error, err error) {
 	db, err := openStore(ctx, settings.Store.URL)
 	if err != nil {
 		return s, nil, err
 	}
-	return sealed{store: db, vault: vault.New(keys, db)}, db.Close, nil
+	return sealed{store: db, vault: vault.New(keys, db), keys: keys}, db.Close, nil
 }

@@ -111,16 +111,29 @@ type observed struct {
 	leases   map[job.LeaseEvent]int
 	effects  map[job.EffectEvent]int
 	finished map[int]int // jobs by counted attempts
+	privacy  map[job.PrivacyEvent]int
 }
 
 func newObserved() *observed {
-	return &observed{leases: map[job.LeaseEvent]int{}, effects: map[job.EffectEvent]int{}, finished: map[int]int{}}
+	return &observed{leases: map[job.LeaseEvent]int{}, effects: map[job.EffectEvent]int{}, finished: map[int]int{}, privacy: map[job.PrivacyEvent]int{}}
 }
 
 func (o *observed) Lease(_ job.Type, event job.LeaseEvent, n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.leases[event] += n
+}
+
+func (o *observed) Privacy(_ job.Type, event job.PrivacyEvent) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.privacy[event]++
+}
+
+func (o *observed) seen(event job.PrivacyEvent) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.privacy[event]
 }
 
 func (o *observed) Finished(_ job.Type, _ job.State, counted int) {

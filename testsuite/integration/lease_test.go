@@ -12,13 +12,14 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
 )
 
 // through starts a worker of only lanes behind a proxy.
 func (s *stack) through(p *proxy, version string, h *worker.Handlers) {
 	s.t.Helper()
-	c, err := worker.Dial(s.t.Context(), client.Options{HostPort: p.address, Namespace: s.namespace, Logger: quiet{}})
+	c, err := worker.Dial(s.t.Context(), vault.Protect(client.Options{HostPort: p.address, Namespace: s.namespace, Logger: quiet{}}, s.keys))
 	require.NoError(s.t, err)
 	s.t.Cleanup(c.Close)
 	w, err := worker.New(c, worker.Options{Handlers: h, HandlerVersion: version, Payloads: s.vault, Drain: 100 * time.Millisecond})

@@ -106,13 +106,13 @@ func (o *outOfOrder) Encode(p []*commonpb.Payload) ([]*commonpb.Payload, error) 
 func (o *outOfOrder) Decode(p []*commonpb.Payload) ([]*commonpb.Payload, error) { return o.Encode(p) }
 
 // A codec that fails fails the task, not the workflow: the job waits for the key service and completes.
-func TestCodecOutageFailsTheTaskOnly(t *testing.T) {
+func TestPrivacyKeyServiceDownFailsTheTaskOnly(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
 	codec := &outOfOrder{}
 	dialed, err := worker.Dial(t.Context(), client.Options{
 		HostPort: shared.Address, Namespace: s.namespace, Logger: quiet{},
-		DataConverter: vault.DataConverter(sdkconverter.GetDefaultDataConverter(), codec),
+		DataConverter: vault.DataConverter(sdkconverter.GetDefaultDataConverter(), codec, vault.NewCodec(s.keys)),
 	})
 	require.NoError(t, err)
 	t.Cleanup(dialed.Close)
@@ -120,7 +120,7 @@ func TestCodecOutageFailsTheTaskOnly(t *testing.T) {
 	s.client = dialed
 	s.work("v1", handlers(t, "note.keep", func(context.Context, note) (any, error) { return "ok", nil }))
 	codec.down.Store(true)
-	enqueued, err := starter.Enqueue(t.Context(), starter.New(plain, starter.Options{}), "note.keep", "a", note{"hello"}, starter.EnqueueOptions{})
+	enqueued, err := starter.Enqueue(t.Context(), s.starter, "note.keep", "a", note{"hello"}, starter.EnqueueOptions{})
 	require.NoError(t, err)
 	s.until("the task has failed and is tried again", func() bool {
 		d, err := plain.DescribeWorkflow(t.Context(), enqueued.WorkflowID, "")
@@ -137,7 +137,7 @@ func TestCodecOutageFailsTheTaskOnly(t *testing.T) {
 func TestRefusedBeforeAnythingIsStarted(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
-	_, err := starter.Enqueue(t.Context(), s.starter, "note.keep", "big", note{longText()}, starter.EnqueueOptions{})
+	_, err := starter.Enqueue(t.Context(), starter.New(s.client, starter.Options{}), "note.keep", "big", note{longText()}, starter.EnqueueOptions{})
 	require.ErrorIs(t, err, job.ErrInvalidEnvelope)
 	require.ErrorContains(t, err, "at most")
 	_, err = s.starter.State(t.Context(), job.KeyID{Type: "note.keep", Key: "big"})

@@ -39,9 +39,13 @@ func workerProcess() error {
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); cancel() }()
-	c, err := worker.Dial(ctx, client.Options{
+	keys, err := vault.LoadKeyset(os.Getenv("REDRIVE_VAULT_KEYSET"))
+	if err != nil {
+		return err
+	}
+	c, err := worker.Dial(ctx, vault.Protect(client.Options{
 		HostPort: os.Getenv("TEMPORAL_ADDRESS"), Namespace: os.Getenv("TEMPORAL_NAMESPACE"), Logger: quiet{},
-	})
+	}, keys))
 	if err != nil {
 		return err
 	}
@@ -51,10 +55,6 @@ func workerProcess() error {
 		return err
 	}
 	defer closeStore()
-	keys, err := vault.LoadKeyset(os.Getenv("REDRIVE_VAULT_KEYSET"))
-	if err != nil {
-		return err
-	}
 	drain, err := time.ParseDuration(cmp.Or(os.Getenv(drainVariable), "1s"))
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
 )
 
@@ -75,7 +76,7 @@ func TestCutOffWorkerIsFenced(t *testing.T) {
 		s.policies.Default = quick()
 		s.work("v1", nil)
 		line := newProxy(t, shared.Address)
-		c, err := worker.Dial(t.Context(), client.Options{HostPort: line.address, Namespace: s.namespace, Logger: quiet{}})
+		c, err := worker.Dial(t.Context(), vault.Protect(client.Options{HostPort: line.address, Namespace: s.namespace, Logger: quiet{}}, s.keys))
 		require.NoError(t, err)
 		t.Cleanup(c.Close)
 		cut := newObserved()
