@@ -13,6 +13,7 @@ WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 # The nested module is compiled with testsuite/devserver/build.sh's flags: others share nothing with its cache, and the
 # server is a thousand packages. `test` does not vet it again: lint does, and each kind of vet takes minutes when cold.
 DEVSERVER       := testsuite/devserver
+SPEED           := redaction/measure/speed
 DEVSERVER_FLAGS := -gcflags=all=-dwarf=false
 
 # Two test binaries at a time on two cores; within one, tests that wait for timers and servers may overlap further.
@@ -62,6 +63,21 @@ test: build bin/test-tools ## every test of both modules, nothing skipped
 test-unit: bin/test-tools ## the tests that need no services, in less than a minute
 	@bin/testline -allow-skips -- go test -short -json -timeout=1m ./...
 
+# Leases, counting and the ledger: the units, both stores' ledger suites, and the tests with real processes.
+LEASE_TESTS := Lease|Heartbeat|Suspect|Progress|Stall|Carry|Backoff|AttemptLog|Once|Effect|Ledger|Reconcil|Purge|KeyTTL|Dedupe|Metrics|Timeouts|Frozen|CutOff|Outage|LongJob|Drain|Resume|Killed|Kills|Throttl|FailTogether|Hostile|Terminated|Poison
+
+.PHONY: test-leases
+test-leases: build bin/test-tools ## what concerns leases, attempts and effects, alone
+	@bin/with-postgres -- bin/testline -- go test $(TEST_FLAGS) -run='$(LEASE_TESTS)' ./job ./activities ./worker ./store/... ./telemetry ./internal/wire ./testsuite/integration
+
+.PHONY: test-redaction
+test-redaction: bin/test-tools ## redaction alone: its rules, others' failures, measurement; the corpus where it is
+	@bin/testline -- go test $(TEST_FLAGS) $(if $(wildcard $(REDRIVE_CORPUS)),-tags=corpus) ./redaction/...
+
+.PHONY: test-privacy
+test-privacy: build bin/test-tools ## what concerns keys, encryption, the codec endpoint, the vault and erasure, alone
+	@bin/with-postgres -- bin/testline -- go test $(TEST_FLAGS) -run='Privacy|Conformance/Audit|Conformance/Erase' ./job ./vault ./activities ./workflows ./admin ./store/... ./testsuite/integration
+
 .PHONY: test-corpus
 test-corpus: bin/test-tools ## the tests that read ../shared/data
 	@bin/testline -empty 'no corpus tests yet' -- $(if $(CORPUS_PACKAGES),go test $(TEST_FLAGS) -tags=corpus -run='^TestCorpus' $(CORPUS_PACKAGES))
@@ -101,9 +117,12 @@ lint-tidy:
 	@echo 'lint: go mod tidy'
 	@go mod tidy -diff
 	@go -C $(DEVSERVER) mod tidy -diff
+	@go -C $(SPEED) mod tidy -diff
 
 .PHONY: bench
 bench: ## the benchmarks
+	@echo 'redaction, beside a token copy and gitleaks (processor time; a module of its own, for gitleaks has two hundred)'
+	go -C $(SPEED) run .
 	go test -run='^$$' -bench=. -benchmem ./...
 
 .PHONY: fmt

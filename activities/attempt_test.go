@@ -66,6 +66,7 @@ func TestHostileHandlers(t *testing.T) {
 		"5 MB message":                      {returning(errors.New(strings.Repeat("x ", 5<<19))), job.ClassTransient},
 		"5 MB message without a space":      {returning(errors.New(strings.Repeat("é", 5<<19))), job.ClassTransient},
 		"200 layers":                        {returning(chain(200)), job.ClassRejected},
+		"what JSON writes long":             {returning(errors.New(strings.Repeat("<", 4000))), job.ClassTransient},
 		"invalid UTF-8":                     {returning(errors.New("a\xff\xfe\x00b" + strings.Repeat("\xc3", 4000))), job.ClassTransient},
 		"context.Canceled without a cancel": {returning(context.Canceled), job.ClassTransient},
 		"context.DeadlineExceeded":          {returning(context.DeadlineExceeded), job.ClassTransient},

@@ -70,11 +70,14 @@ func (b *boundaryInbound) encode(err error) error {
 		return err
 	case errors.As(err, &failure):
 		return wire.Encode(failure)
+	case errors.Is(err, errLogLocked):
+		return wire.EncodeWithoutReport(errLogLocked.Error())
 	}
+	// Of the attempts only a *job.Failure ends a job. What else fails here writes dead letters or drives replays: it is
+	// retried, since nobody else would write them.
 	class, _ := job.Classify(err, nil)
 	return wire.Encode(&job.Failure{
 		Class:   class,
-		Message: redaction.Truncate(b.redactor.Text(job.Text(err), redaction.Taint{}), job.MaxMessageBytes),
-		Final:   class.Final(),
+		Message: fitting(b.redactor.Text(job.Text(err), redaction.Taint{})),
 	})
 }

@@ -37,6 +37,7 @@ type DeadLettersOptions struct {
 	DataConverter converter.DataConverter
 	Store         Store
 	Vault         Vault
+	Effects       Settler // nil: effects are not shown, and operators' words on them are only recorded
 	Policies      job.Policies
 	Namespace     string           // whose letters these are, when several share a store; empty: any
 	Registry      *Registry        // for owner and runbook; may be empty
@@ -110,6 +111,9 @@ func (d *DeadLetters) RecordDeath(ctx context.Context, notice job.DeathNotice) (
 		zap.String("job_type", string(letter.Type)), zap.String("job_key", string(letter.Key)),
 		zap.String("dead_letter_id", string(letter.ID)), zap.String("error_class", string(letter.Class)),
 		zap.String("cause", string(letter.Cause)))
+	if err := d.standing(ctx, &letter); err != nil { // the record is durable; a repetition finds it
+		return job.Death{}, err
+	}
 	summary, details := page(letter)
 	return job.Death{DeadLettered: current(letter), Summary: summary, Details: details}, nil
 }
@@ -129,7 +133,12 @@ func (d *DeadLetters) payload(ctx context.Context, n *job.DeathNotice) ([]byte, 
 	if err != nil {
 		return nil, "", err
 	}
-	input, err := history.Input(started, d.options.DataConverter)
+	input, err := history.Input(started, d.options.DataConverter, converter.WorkflowSerializationContext{
+		Namespace: n.Namespace, WorkflowID: n.WorkflowID,
+	})
+	if errors.Is(err, job.ErrPayloadGone) {
+		return nil, "", nil
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -165,7 +174,7 @@ func (d *DeadLetters) blame(ctx context.Context, n *job.DeathNotice) error {
 func (d *DeadLetters) compose(n job.DeathNotice, payload []byte, ref job.PayloadRef) job.DeadLetter {
 	redactor := d.redactor(n.ID.Type)
 	redacted := redactor.Payload(payload)
-	message := redaction.Truncate(redactor.Text(n.Message, redactor.Taint(payload)), job.MaxMessageBytes)
+	message := fitting(redactor.Text(n.Message, redactor.Taint(payload)))
 	fingerprint := n.Report.Fingerprint
 	if fingerprint == "" {
 		fingerprint = job.Fingerprint(n.ID.Type, n.Class, message)
@@ -185,6 +194,9 @@ func (d *DeadLetters) compose(n job.DeathNotice, payload []byte, ref job.Payload
 	}
 	if len(payload) > 0 {
 		letter.RedactedPayload, letter.Redaction = redacted.JSON, redactionReport(redacted.Report)
+		if redacted.Report.Withheld {
+			d.options.Observer.Withheld(n.ID.Type, string(redacted.Report.Reason))
+		}
 	}
 	if n.Replay != nil {
 		letter.Replay = n.Replay.Number
@@ -212,6 +224,7 @@ func earlier(a, b time.Time) time.Time {
 func redactionReport(r redaction.Report) *job.RedactionReport {
 	return &job.RedactionReport{
 		Fields: r.Fields, Values: r.Values, ByRule: r.ByRule, Withheld: r.Withheld, Reason: string(r.Reason),
+		Counts: r.Counts, Bytes: r.Bytes, Layers: r.Layers, Policy: r.Policy, Engine: r.Engine,
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	sdktestsuite "go.temporal.io/sdk/testsuite"
@@ -23,6 +25,7 @@ import (
 
 	"github.com/redrivehq/redrive/activities"
 	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/vault"
 )
 
 const (
@@ -88,7 +91,7 @@ func assignment(change ...func(*job.Assignment)) job.Assignment {
 			Type: orderType, Key: "order-1001.receipt", SchemaVersion: 1,
 			Payload: json.RawMessage(`{"to":"a@example.org","password":"` + secret + `"}`),
 		},
-		Limits: job.DefaultPolicy().LimitsUntil(start.Add(24 * time.Hour)),
+		Limits: job.DefaultPolicy().LimitsUntil(start, start.Add(24*time.Hour)),
 	}
 	for _, f := range change {
 		f(&a)
@@ -122,8 +125,36 @@ func readVerdict(t *testing.T, err error) verdict {
 	require.LessOrEqual(t, len(v.Message), job.MaxMessageBytes)
 	require.True(t, strings.ToValidUTF8(v.Message, "") == v.Message, "message is not valid UTF-8: %q", v.Message)
 	require.LessOrEqual(t, proto.Size(v.encoded), 4096, "the server replaces larger failures")
+	require.LessOrEqual(t, proto.Size(encrypted(t, app)), 4096, "also when it is encrypted for the longest key")
 	require.Nil(t, v.encoded.GetCause(), "an attempt's failure has no cause")
 	return v
+}
+
+// longest is the context of a job whose type and key are as long as they may be, and protected a client that encrypts.
+var longest = converter.WorkflowSerializationContext{WorkflowID: "job:" + strings.Repeat("t", 64) + ":" + strings.Repeat("k", 176)}
+
+func protected(t *testing.T) client.Options {
+	t.Helper()
+	keys, err := vault.GenerateKeyset()
+	require.NoError(t, err)
+	return vault.Protect(client.Options{}, keys)
+}
+
+// encrypted is a failure as an encrypting worker sends it.
+func encrypted(t *testing.T, err error) *failurepb.Failure {
+	t.Helper()
+	return converter.WithFailureConverterSerializationContext(protected(t).FailureConverter, longest).ErrorToFailure(err)
+}
+
+// requireFits fails when the server would not take what the Web UI shows, encrypted.
+func requireFits(t *testing.T, death job.Death) {
+	t.Helper()
+	data := converter.WithDataConverterSerializationContext(protected(t).DataConverter, longest)
+	for text, limit := range map[string]int{death.Summary: 400, death.Details: 20_000} {
+		p, err := data.ToPayload(text)
+		require.NoError(t, err)
+		require.LessOrEqual(t, proto.Size(p), limit, text)
+	}
 }
 
 // search fails when what was planted shows up in the failure, in zap's entries or in the SDK's log.

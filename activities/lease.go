@@ -29,8 +29,9 @@ type Heartbeats interface {
 type lease struct {
 	log      job.AttemptLog
 	length   time.Duration // the heartbeat timeout
-	token    []byte
-	beats    Heartbeats // nil: the SDK's own heartbeats, which are not acknowledged (tests of one attempt)
+	activity activity.Info // whose lease it is; payload codecs want to know
+	beats    Heartbeats    // nil: the SDK's own heartbeats, which are not acknowledged (tests of one attempt)
+	patience time.Duration // how long the handler may go on when the worker stops
 	progress *progress
 	observe  func(event job.LeaseEvent, n int)
 
@@ -56,7 +57,20 @@ func (l *lease) hold(root context.Context) (leased context.Context, release func
 		defer close(done)
 		l.keep(keeping, root)
 	}()
+	go l.drain(keeping, activity.GetWorkerStopChannel(root))
 	return leased, func() { stop(); <-done; forget() }
+}
+
+// drain ends the handler's context when the worker has been stopping for long enough, and while it still waits for its
+// attempts: a process that ended first would leave the job to its lease.
+func (l *lease) drain(ctx context.Context, stopping <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-stopping:
+		if pause(ctx, l.patience) {
+			l.end(job.ErrShutdown)
+		}
+	}
 }
 
 // announce heartbeats until the server has acknowledged what this attempt is about to do, or the lease is over: a crash
@@ -70,17 +84,20 @@ func (l *lease) announce(leased, root context.Context) {
 	}
 }
 
-// alone waits for the suspect's turn and announces that it runs now, unless the lease ends first.
-func (l *lease) alone(leased, root context.Context, suspects *Suspects) (leave func()) {
-	leave, entered := suspects.enter(leased)
+// alone waits for the suspect's turn and announces that it runs now. It gives up after half a lease: the server's timeout
+// for the attempt goes on while it waits, and would cut it short while it runs, as if it had killed its worker.
+func (l *lease) alone(leased, root context.Context, suspects *Suspects) (leave func(), entered bool) {
+	waiting, cancel := context.WithTimeout(leased, max(l.length, job.MinLease)/2)
+	defer cancel()
+	leave, entered = suspects.enter(waiting)
 	if !entered {
-		return leave
+		return leave, false
 	}
 	l.beating.Lock()
 	l.running.Waiting, l.running.Sole = false, true
 	l.beating.Unlock()
 	l.announce(leased, root)
-	return leave
+	return leave, true
 }
 
 // keep renews until ctx ends or the lease is over.
@@ -110,7 +127,9 @@ func (l *lease) renew(ctx, root context.Context) (acknowledged, over bool) {
 	bounded, cancel := context.WithDeadline(ctx, earlier(expires, sent.Add(l.length/4))) // one without an answer leaves time for another
 	defer cancel()
 	err := l.beats.RecordActivityHeartbeatWithOptions(bounded, client.RecordActivityHeartbeatOptions{
-		TaskToken: l.token, Details: l.details(),
+		TaskToken: l.activity.TaskToken, Details: l.details(),
+		Namespace: l.activity.Namespace, WorkflowID: l.activity.WorkflowExecution.ID, WorkflowType: workflowType(l.activity),
+		ActivityType: l.activity.ActivityType.Name, TaskQueue: l.activity.TaskQueue,
 	})
 	var gone *serviceerror.NotFound
 	switch {
@@ -130,6 +149,14 @@ func (l *lease) renew(ctx, root context.Context) (acknowledged, over bool) {
 	default:
 		return false, false
 	}
+}
+
+// workflowType is nothing for an activity that no workflow started.
+func workflowType(info activity.Info) string {
+	if info.WorkflowType == nil {
+		return ""
+	}
+	return info.WorkflowType.Name
 }
 
 // beat heartbeats through the SDK.

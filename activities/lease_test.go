@@ -37,6 +37,11 @@ func (a *answering) RecordActivityHeartbeatWithOptions(context.Context, client.R
 // handler waits for its context to end and returns why.
 func runLeased(t *testing.T, beats activities.Heartbeats) (cause, err error) {
 	t.Helper()
+	return runLeasedUntil(t, beats, func(*job.Assignment) {})
+}
+
+func runLeasedUntil(t *testing.T, beats activities.Heartbeats, change func(*job.Assignment)) (cause, err error) {
+	t.Helper()
 	causes := make(chan error, 1)
 	var registry activities.Registry
 	require.NoError(t, activities.Register(&registry, job.Definition{Type: orderType, Effects: job.EffectsNone, Owner: "team-billing"},
@@ -59,7 +64,7 @@ func runLeased(t *testing.T, beats activities.Heartbeats) (cause, err error) {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: time.Minute, HeartbeatTimeout: 2 * time.Second, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 		})
-		return workflow.ExecuteActivity(ctx, string(orderType), assignment(func(a *job.Assignment) {
+		return workflow.ExecuteActivity(ctx, string(orderType), assignment(change, func(a *job.Assignment) {
 			a.Limits.Deadline = time.Now().Add(time.Hour)
 		})).Get(ctx, nil)
 	})
@@ -102,6 +107,27 @@ func TestLeaseEnds(t *testing.T) {
 		require.ErrorIs(t, cause, job.ErrCanceled)
 		require.True(t, temporal.IsCanceledError(err), "got %v", err)
 	})
+}
+
+// deaf answers nothing the first time, as a frontend that hangs does.
+type deaf struct{ answering }
+
+func (d *deaf) RecordActivityHeartbeatWithOptions(ctx context.Context, o client.RecordActivityHeartbeatOptions) error {
+	if d.beats.Load() > 0 {
+		return d.answering.RecordActivityHeartbeatWithOptions(ctx, o)
+	}
+	d.beats.Add(1)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// One heartbeat that nobody answers does not lose the lease.
+func TestUnansweredHeartbeat(t *testing.T) {
+	t.Parallel()
+	beats := &deaf{}
+	cause, _ := runLeasedUntil(t, beats, func(a *job.Assignment) { a.Limits.Timeout = 3 * time.Second }) // the environment hears no beat
+	require.ErrorIs(t, cause, job.ErrAttemptTimeout, "the lease of two seconds outlived the attempt's three")
+	require.Greater(t, beats.beats.Load(), int64(2))
 }
 
 func lostInRow(n int, sole bool) job.Report {
@@ -149,6 +175,34 @@ func TestSuspects(t *testing.T) {
 			require.NoError(t, <-attempts)
 		}
 		require.Equal(t, int64(1), most.Load())
+	})
+	t.Run("AreHandedBackWhenTheTurnDoesNotCome", func(t *testing.T) {
+		t.Parallel()
+		suspects := activities.NewSuspects()
+		running, release := make(chan struct{}), make(chan struct{})
+		first := newFixture(t, activities.RunnerOptions{Suspects: suspects}, func(context.Context, anyPayload) (any, error) {
+			close(running)
+			<-release
+			return nil, nil
+		})
+		first.SetHeartbeatDetails(lostInRow(2, false))
+		ended := make(chan error, 1)
+		go func() {
+			_, err := first.ExecuteActivity(string(orderType), assignment())
+			ended <- err
+		}()
+		<-running
+		second := newFixture(t, activities.RunnerOptions{Suspects: suspects}, failing(func() error { return errors.New("it ran") }))
+		before := lostInRow(2, false)
+		before.HandBacks = 3
+		second.SetHeartbeatDetails(before)
+		v := second.fail(t, assignment())
+		require.Equal(t, "turn", v.Report.HandedBack)
+		require.Equal(t, 4, v.Report.HandBacks)
+		require.GreaterOrEqual(t, v.Delay, 1280*time.Millisecond, "each hand-back in a row stays away longer")
+		require.True(t, v.Report.Log.Suspect())
+		close(release)
+		require.NoError(t, <-ended)
 	})
 	t.Run("GuiltyAfterItsLimitAndNeverRunAgain", func(t *testing.T) {
 		t.Parallel()

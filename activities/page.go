@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"github.com/redrivehq/redrive/job"
-	"github.com/redrivehq/redrive/redaction"
 )
 
-// Limits of what the Temporal Web UI shows of a dead letter, in bytes: the server refuses summaries above 400 and
-// details above 20,000, both measured after encryption.
+// Limits of what the Temporal Web UI shows of a dead letter, in bytes of JSON: the server's are 400 for summaries and 20,000
+// for details, both measured after encryption, which adds up to 255 (see job.PayloadBinding).
 const (
-	maxSummaryBytes = 180
-	maxPayloadBytes = 6000
+	maxSummaryBytes = 140
+	maxPayloadBytes = 8000
 )
 
 // page composes the summary and the details (markdown) that make a dead letter readable in the Temporal Web UI by
@@ -22,7 +21,7 @@ const (
 func page(letter job.DeadLetter) (summary, details string) {
 	summary = fmt.Sprintf("%s (%s)", letter.Class, letter.Cause)
 	if line := firstLine(letter.Message); line != "" {
-		summary += ": " + span(redaction.Truncate(line, maxSummaryBytes-len(summary)-len(": ``")))
+		summary += ": " + span(cutJSON(line, maxSummaryBytes-len(summary)-len(": ``")))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**, cause **%s**\n\n", letter.Class, letter.Cause)
@@ -39,10 +38,34 @@ func page(letter job.DeadLetter) (summary, details string) {
 	}
 	fmt.Fprintf(&b, "\n%s\n", fence("text", letter.Message))
 	if len(letter.RedactedPayload) > 0 {
-		fmt.Fprintf(&b, "\nPayload, redacted:\n\n%s\n", fence("json", redaction.Truncate(string(letter.RedactedPayload), maxPayloadBytes)))
+		fmt.Fprintf(&b, "\nPayload, redacted:\n\n%s\n", fence("json", cutJSON(string(letter.RedactedPayload), maxPayloadBytes)))
 	}
+	b.WriteString(unsettled(letter))
 	fmt.Fprintf(&b, "\nReplay it once the handler is repaired:\n\n%s\n", fence("sh", job.ReplayCommand(letter.Namespace, letter.KeyID)))
 	return summary, b.String()
+}
+
+// maxCommands is how many effects a page shows a command for; the others are named.
+const maxCommands = 3
+
+// unsettled is what must be found out before a replay.
+func unsettled(letter job.DeadLetter) string {
+	names, known := letter.ToReconcile()
+	if !known {
+		names = []string{"EFFECT"} // any name will do, to say that it did not happen
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n**Nobody knows whether these effects happened.** Find out, and reconcile each before a replay:\n\n")
+	for i, name := range names {
+		fmt.Fprintf(&b, "- %s\n", span(name))
+		if i < maxCommands {
+			fmt.Fprintf(&b, "\n%s\n\n", fence("sh", job.ReconcileCommand(letter.Namespace, letter.KeyID, name)))
+		}
+	}
+	return b.String()
 }
 
 // firstLine is the first line with text in it.

@@ -41,26 +41,29 @@ func TestDetailsAreInertAndBounded(t *testing.T) {
 			m := newMorgue(t)
 			m.startedWith(t, envelope(`"`+strings.Repeat(marks, 9000)+`"`))
 			death, _ := m.record(t, notice(func(n *job.DeathNotice) { n.Message = strings.Repeat(marks, 2000) }))
+			requireFits(t, death)
 			_, blocks := outside(t, death.Details)
 			require.Equal(t, 3, blocks)
 		}
 	})
 	t.Run("SummaryIsACodeSpan", func(t *testing.T) {
 		t.Parallel()
-		for _, message := range []string{"[click](https://evil.example) <b>", "a ` b", "\n\nlate", strings.Repeat("é", 400), ""} {
+		for _, message := range []string{"[click](https://evil.example) <b>", "a ` b", "\n\nlate", strings.Repeat("é", 400), strings.Repeat("<", 400), ""} {
 			m := newMorgue(t)
 			m.startedWith(t, envelope(`{}`))
 			death, _ := m.record(t, notice(func(n *job.DeathNotice) { n.Message = message }))
+			requireFits(t, death)
 			require.Regexp(t, "^rejected \\(poison\\)(: `[^`\n]+`)?$", death.Summary, "the summary is markdown too")
 			require.True(t, utf8.ValidString(death.Summary))
 		}
 	})
 	const evil = "```\\n[click](javascript:alert)\\n````\\n<img src=x onerror=alert>\\n~~~"
 	for name, payload := range map[string]string{
-		"Markup":      `{"note":"` + evil + `","x":"<script>"}`,
-		"Long":        `{"list":[` + strings.Repeat(`"word <b>",`, 20_000) + `"end"]}`,
-		"Backticks":   `{"note":"` + strings.Repeat("`", 15_000) + `"}`,
-		"ManyObjects": `[` + strings.Repeat(`{"a":"b"},`, 20_000) + `1]`,
+		"Markup":           `{"note":"` + evil + `","x":"<script>"}`,
+		"Long":             `{"list":[` + strings.Repeat(`"word <b>",`, 20_000) + `"end"]}`,
+		"Backticks":        `{"note":"` + strings.Repeat("`", 15_000) + `"}`,
+		"JSONWritesItLong": `{"note":"` + strings.Repeat("<", 15_000) + `"}`,
+		"ManyObjects":      `[` + strings.Repeat(`{"a":"b"},`, 20_000) + `1]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,6 +73,7 @@ func TestDetailsAreInertAndBounded(t *testing.T) {
 				n.Message = strings.ReplaceAll(evil, "\\n", "\n") + strings.Repeat(" `<i>", 3000)
 				n.Report.Version = "v1`[x](y)`"
 			}))
+			requireFits(t, death)
 			text, blocks := outside(t, death.Details)
 			require.Equal(t, 3, blocks, "message, payload, command: %s", death.Details)
 			for _, mark := range []string{"<img", "<script", "javascript:", "click", "<i>"} {

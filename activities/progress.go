@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
@@ -43,6 +44,9 @@ func resume(ctx context.Context) *progress {
 	}
 	for _, detail := range raw[1:] {
 		if detail.Payload() == nil {
+			break
+		}
+		if _, locked := detail.Payload().GetMetadata()[job.MetadataUnopened]; locked {
 			break
 		}
 		p.details = append(p.details, detail)
@@ -143,15 +147,22 @@ func (o *leaseOutbound) RecordHeartbeat(ctx context.Context, details ...any) {
 	}
 }
 
-// snapshot encodes details at once, as the SDK does. What does not encode is left to the SDK's complaint.
+// snapshot encodes details at once, as the SDK does, and panics, as the SDK does, over what cannot be kept: the caller is
+// the handler, and RecordHeartbeat has no other way to tell it.
 func snapshot(details []any) []any {
-	payloads, err := converter.GetDefaultDataConverter().ToPayloads(details...)
-	if err != nil || len(details) == 0 {
-		return details
+	if len(details) > maxProgress {
+		panic(fmt.Sprintf("RecordHeartbeat: %d details, at most %d are kept", len(details), maxProgress))
 	}
-	encoded := make([]any, len(details))
+	payloads, err := converter.GetDefaultDataConverter().ToPayloads(details...)
+	if err != nil {
+		panic(fmt.Sprintf("RecordHeartbeat: %v", err))
+	}
+	encoded, size := make([]any, len(details)), 0
 	for i, p := range payloads.GetPayloads() {
-		encoded[i] = converter.NewRawValue(p)
+		encoded[i], size = converter.NewRawValue(p), size+len(p.GetData())
+	}
+	if size > job.MaxProgressBytes {
+		panic(fmt.Sprintf("RecordHeartbeat: the details are %d bytes, at most %d are kept", size, job.MaxProgressBytes))
 	}
 	return encoded
 }

@@ -59,15 +59,20 @@ func (d *DeadLetters) LoadParked(ctx context.Context, in job.ReplayInput) (job.P
 			Kind: r.Kind, RequestID: r.RequestID, DeadLetterID: in.DeadLetterID, Accepted: r.Accepted, Replay: r.Replay, Refusal: r.Refusal,
 		})
 	}
+	if err := d.standing(ctx, &letter); err != nil {
+		return parked, err
+	}
+	parked.Unsettled, parked.Reconciled = job.UnsettledEffects(letter.Effects), letter.Reconciled()
 	parked.Summary, parked.Details = page(letter)
 	parked.PayloadGone = d.payloadGone(ctx, letter)
 	return parked, nil
 }
 
-// payloadGone looks again for a payload that was not there when the job ran last. Whatever keeps it from opening now is
-// a reason to refuse now; the next request looks again.
+// payloadGone looks again for a payload that was not there when the job ran last, or that somebody erased since. Whatever
+// keeps it from opening now is a reason to refuse now; the next request looks again.
 func (d *DeadLetters) payloadGone(ctx context.Context, letter job.DeadLetter) bool {
-	if letter.Class.Need() != job.NeedPayload || letter.PayloadRef == "" {
+	missing := letter.Class.Need() == job.NeedPayload || letter.Erased != nil
+	if !missing || letter.PayloadRef == "" {
 		return false
 	}
 	_, err := d.options.Vault.Open(ctx, letter.PayloadRef, letter.KeyID)

@@ -72,6 +72,23 @@ func TestTimeouts(t *testing.T) {
 		require.Equal(t, 1, got.Report.Log.Counted)
 		require.False(t, got.Final)
 	})
+	t.Run("AnOutcomeThatTheHandlerCallsUnknownIsNotRetried", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t, activities.RunnerOptions{}, func(ctx context.Context, _ anyPayload) (any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, func(d *job.Definition) {
+			d.Classify = func(err error) job.Class {
+				if errors.Is(err, context.DeadlineExceeded) {
+					return job.ClassUnknownOutcome
+				}
+				return ""
+			}
+		})
+		got := f.fail(t, assignment(short))
+		require.Equal(t, job.ClassUnknownOutcome, got.Class)
+		require.True(t, got.Final)
+	})
 	t.Run("AVerdictIsKeptAfterTheTimeout", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, activities.RunnerOptions{}, func(ctx context.Context, _ anyPayload) (any, error) {

@@ -18,11 +18,11 @@ func (r *Runner) verdict(
 	ctx context.Context, err error, log job.AttemptLog, limits job.Limits, started time.Time, taint redaction.Taint,
 ) error {
 	class, retryAfter := job.Classify(err, r.entry.definition.Classify)
-	if ctx.Err() != nil && undecided(err) {
+	if ctx.Err() != nil && r.undecided(err) {
 		return r.interrupted(ctx, log)
 	}
-	if delay, trouble := aroundEffects(err); trouble && undecided(err) {
-		back := r.handBack(log, "effect", "an effect is held by another attempt, or the ledger could not be asked")
+	if delay, trouble := aroundEffects(err); trouble && r.undecided(err) {
+		back := r.handBack(log, backForEffect, "an effect is held by another attempt, or the ledger could not be asked")
 		back.Delay = max(delay, handBackDelay)
 		return back
 	}
@@ -30,7 +30,7 @@ func (r *Runner) verdict(
 		Class: class, Counted: class.Counted(), Started: started, Ran: r.options.Now().Sub(started),
 		Worker: r.options.Worker, Version: r.options.Version,
 	})
-	message := redaction.Truncate(r.redactor.Text(job.Text(err), taint), job.MaxMessageBytes)
+	message := fitting(r.redactor.Text(job.Text(err), taint))
 	failure := &job.Failure{
 		Class: class, Message: message,
 		Report: job.Report{
@@ -71,8 +71,12 @@ func (r *Runner) handBack(log job.AttemptLog, why, message string) *job.Failure 
 	}
 }
 
-// undecided tells whether an error may just be the echo of a canceled context.
-func undecided(err error) bool {
+// undecided tells whether an error may just be the echo of a canceled context. What the handler's own rules call an
+// unknown outcome never is: a retry could do it twice.
+func (r *Runner) undecided(err error) bool {
+	if own, _ := job.Classify(err, r.entry.definition.Classify); own == job.ClassUnknownOutcome {
+		return false
+	}
 	class, _ := job.Classify(err, nil)
 	return class == job.ClassTransient || class == job.ClassDependencyDown
 }
@@ -118,5 +122,51 @@ func (r *Runner) guilty(log job.AttemptLog) *job.Failure {
 	}
 }
 
-// handBackDelay keeps an attempt that was handed back from returning to the same process at once.
-const handBackDelay = 200 * time.Millisecond
+// plainStart ends a job whose payload stands in Temporal's history as it was sent, where whoever may read the namespace reads
+// it. Running it would make that a way to start jobs.
+func (r *Runner) plainStart(log job.AttemptLog) *job.Failure {
+	const message = "the job was started with its payload in plain text (plain_start: refuse); start it through POST /v1/jobs, " +
+		"with a payload_ref, or with redrive's payload codec"
+	r.options.Observer.Privacy(r.entry.definition.Type, job.PrivacyPlainStartRefused)
+	return &job.Failure{
+		Class: job.ClassInvalidPayload, Message: message, Final: true,
+		Report: job.Report{
+			Log: log, Version: r.options.Version, Cause: job.CausePoison,
+			Fingerprint: job.Fingerprint(r.entry.definition.Type, job.ClassInvalidPayload, message),
+		},
+	}
+}
+
+// How long an attempt stays away that was handed back: so long that it does not return to the same process at once, and
+// longer each time when what is in the way is the vault, the ledger or the suspects' turn.
+const (
+	handBackDelay    = 200 * time.Millisecond
+	maxHandBackDelay = 30 * time.Second
+)
+
+// Why an attempt is handed back, where more than one place needs to know.
+const (
+	backForVault  = "vault"
+	backForEffect = "effect"
+	backForTurn   = "turn"
+)
+
+// tolerance is how much earlier than asked an attempt may start: clocks are read twice.
+const tolerance = 20 * time.Millisecond
+
+// tooEarly hands an attempt back that the server started before its backoff was over; see job.Report.NotBefore.
+func (r *Runner) tooEarly(left inheritance) *job.Failure {
+	back := r.handBack(left.log, "early", "the server started this attempt before its time")
+	back.Delay = left.early
+	return back
+}
+
+// obstructed tells whether a hand-back will meet the same obstacle if it comes back at once.
+func obstructed(why string) bool {
+	return why == backForVault || why == backForEffect || why == backForTurn
+}
+
+// stayAway grows with the number of such hand-backs in a row.
+func stayAway(inRow int, random float64) time.Duration {
+	return job.Backoff{Base: handBackDelay, Cap: maxHandBackDelay}.Delay(inRow, random)
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"go.temporal.io/sdk/converter"
 	"go.uber.org/zap"
 
 	"github.com/redrivehq/redrive/job"
@@ -52,6 +53,19 @@ type Options struct {
 	Listen string
 	// Token is the bearer token; required unless Listen is on loopback.
 	Token string
+	// PrivilegedToken is the bearer token of those who may see payloads as they are, and erase them. It may do all that Token
+	// may, and must differ from it. Empty: nobody sees payloads, and nobody erases where Token is set.
+	PrivilegedToken string
+	// Codec decrypts payloads for the Temporal Web UI and CLI. Nil: there is no codec endpoint.
+	Codec converter.PayloadCodec
+	// CodecOrigins are the origins of pages that may use the codec endpoint, such as https://temporal.example.com.
+	CodecOrigins []string
+	// Policies say what of a decrypted payload is shown.
+	Policies job.Policies
+	// Audit keeps who saw payloads as they are. Nil: nobody may.
+	Audit Audit
+	// Eraser erases jobs' data. Nil: the API does not.
+	Eraser Eraser
 	// DecisionWait is how long a request waits for its decision. Default 8s, below the usual patience of
 	// clients and proxies.
 	DecisionWait time.Duration
@@ -84,6 +98,13 @@ func (o Options) validate() error {
 		return fmt.Errorf("%w: a store, jobs, requests and a look at Temporal are all needed", ErrInvalidOptions)
 	case o.Token == "" && !onLoopback(o.Listen):
 		return fmt.Errorf("%w: %q is reachable from other machines and needs a token", ErrInvalidOptions, o.Listen)
+	case o.PrivilegedToken != "" && o.PrivilegedToken == o.Token:
+		return fmt.Errorf("%w: the privileged token is the same as the token, and must be another", ErrInvalidOptions)
+	}
+	for _, origin := range o.CodecOrigins {
+		if !isOrigin(origin) {
+			return fmt.Errorf("%w: codec origin %q is not a scheme and a host in lower case, such as https://temporal.example.com", ErrInvalidOptions, origin)
+		}
 	}
 	return nil
 }
@@ -91,6 +112,7 @@ func (o Options) validate() error {
 // api is the handlers' receiver.
 type api struct {
 	Options
+	redactors redactors
 }
 
 // New returns the handler of the API. The error wraps ErrInvalidOptions.
@@ -99,7 +121,11 @@ func New(options Options) (http.Handler, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	a := &api{options}
+	redactors, err := newRedactors(options.Policies)
+	if err != nil {
+		return nil, err
+	}
+	a := &api{options, redactors}
 	mux := http.NewServeMux()
 	config := huma.DefaultConfig("redrive", options.Version)
 	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil
@@ -113,6 +139,12 @@ func New(options Options) (http.Handler, error) {
 	a.jobRoutes(routes)
 	a.deadLetterRoutes(routes)
 	a.requestRoutes(routes)
+	if options.Eraser != nil {
+		a.erasureRoutes(routes)
+	}
+	if options.Codec != nil {
+		a.codecRoutes(mux)
+	}
 	if options.Metrics != nil {
 		mux.Handle("GET /metrics", options.Metrics)
 	}

@@ -94,7 +94,7 @@ func TestStartJob(t *testing.T) {
 
 	t.Run("TooLarge", func(t *testing.T) {
 		t.Parallel()
-		body := `{"type":"a","key":"k","payload":"` + strings.Repeat("x", job.MaxPayloadBytes+70<<10) + `"}`
+		body := `{"type":"a","key":"k","payload":"` + strings.Repeat("x", job.MaxVaultBytes+70<<10) + `"}`
 		status, answer := newAPI(t, &fakes{}, nil).do("POST", "/v1/jobs", body)
 		require.Equal(t, 413, status, answer)
 	})

@@ -8,6 +8,11 @@
 // the danger: a page from elsewhere could post to it, or read it through a DNS name that it points at 127.0.0.1. So
 // requests must name a loopback host and must not come from another origin.
 //
+// The codec endpoint decodes payloads for the Temporal Web UI and CLI: it decrypts, and then redacts by the job type's
+// policy. Only the privileged token sees a payload as it is, with a reason, and once that is in the audit log. Pages of the
+// configured origins may ask; a browser proves that it may by a cookie that is good for nothing else. The endpoint encrypts
+// nothing.
+//
 // Errors are problem+json (RFC 9457) with a stable code. They never hold a value that was sent: a payload in an error
 // ends up in the caller's log.
 package admin

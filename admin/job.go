@@ -25,6 +25,7 @@ type jobBody struct {
 	Deadline      *time.Time      `json:"deadline,omitempty" doc:"absolute; default: the policy's"`
 	Delay         string          `json:"delay,omitempty" example:"15m" doc:"before the job starts"`
 	Priority      int             `json:"priority,omitempty" doc:"1 (first) to 5; default 3"`
+	Vault         bool            `json:"vault,omitempty" doc:"keep the payload in the vault, out of Temporal's history"`
 }
 
 func (b jobBody) envelope() job.Envelope {
@@ -35,7 +36,7 @@ func (b jobBody) envelope() job.Envelope {
 }
 
 func (b jobBody) options() (starter.EnqueueOptions, error) {
-	o := starter.EnqueueOptions{Priority: b.Priority}
+	o := starter.EnqueueOptions{Priority: b.Priority, Vault: b.Vault}
 	if b.Delay == "" {
 		return o, nil
 	}
@@ -56,7 +57,7 @@ func (a *api) jobRoutes(routes huma.API) {
 		OperationID: "start-job", Method: http.MethodPost, Path: "/v1/jobs", DefaultStatus: http.StatusCreated,
 		Summary:      "Start a job",
 		Description:  "201: started. 200: the key was known with the same payload, nothing was started, and state says where that job stands. 409: it was known with another payload.",
-		MaxBodyBytes: job.MaxPayloadBytes + 64<<10, BodyReadTimeout: 15 * time.Second,
+		MaxBodyBytes: job.MaxVaultBytes + 64<<10, BodyReadTimeout: 15 * time.Second,
 		Errors: []int{http.StatusBadRequest, http.StatusConflict, http.StatusServiceUnavailable},
 	}, func(ctx context.Context, in *struct{ Body jobBody }) (*startAnswer, error) {
 		options, err := in.Body.options()

@@ -11,6 +11,7 @@ import (
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/replay"
 	"github.com/redrivehq/redrive/starter"
+	"github.com/redrivehq/redrive/vault"
 )
 
 // ErrInvalidQuery is wrapped when a list was asked for with a limit or cursor that is not of its form.
@@ -59,6 +60,8 @@ func mappings() []mapped {
 		{job.ErrInvalidEnvelope, http.StatusBadRequest, "invalid_envelope"},
 		{starter.ErrInvalidOptions, http.StatusBadRequest, "invalid_options"},
 		{replay.ErrInvalidRequest, http.StatusBadRequest, "invalid_request"},
+		{vault.ErrInvalidErasure, http.StatusBadRequest, "invalid_request"},
+		{job.ErrJobOpen, http.StatusConflict, "job_open"},
 		{ErrInvalidQuery, http.StatusBadRequest, "invalid_query"},
 		{job.ErrNotFound, http.StatusNotFound, "not_found"},
 	}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,11 +15,15 @@ import (
 type requestBody struct {
 	RequestID string `json:"request_id,omitempty" doc:"makes the request idempotent; one is made up when it is left out"`
 	Actor     string `json:"actor" doc:"who asks; recorded as claimed"`
-	Reason    string `json:"reason,omitempty" doc:"why; required for replay and discard"`
+	Reason    string `json:"reason,omitempty" doc:"why; required for all but annotations"`
 	Text      string `json:"text,omitempty" doc:"the annotation"`
 	Defect    string `json:"defect,omitempty" doc:"replay: what was wrong, for the record"`
 	Fixed     string `json:"fixed_version,omitempty" doc:"replay: the only handler version that may run it"`
 	Force     bool   `json:"force,omitempty" doc:"replay: run although nothing was repaired"`
+
+	Effect   string          `json:"effect,omitempty" doc:"reconcile: the effect's name"`
+	Happened *bool           `json:"happened,omitempty" doc:"reconcile: true records the effect as done, false lets a replay apply it"`
+	Result   json.RawMessage `json:"result,omitempty" doc:"reconcile: what later callers of an effect that happened get, any JSON"`
 }
 
 type requestInput struct {
@@ -46,10 +51,15 @@ func (a *api) requestRoutes(routes huma.API) {
 		{job.RequestReplay, "replay", "Run the job again under its original key"},
 		{job.RequestDiscard, "discard", "Close the dead letter without a replay"},
 		{job.RequestAnnotate, "annotations", "Add a note to the dead letter"},
+		{job.RequestReconcile, "reconcile", "Say whether an effect happened of which nobody knows"},
 	} {
+		maxBody := int64(32 << 10)
+		if route.kind == job.RequestReconcile {
+			maxBody += job.MaxEffectResultBytes
+		}
 		huma.Register(routes, huma.Operation{
 			OperationID: string(route.kind), Method: http.MethodPost, Path: "/v1/dead-letters/{id}/" + route.path,
-			DefaultStatus: http.StatusOK, Summary: route.summary, MaxBodyBytes: 32 << 10,
+			DefaultStatus: http.StatusOK, Summary: route.summary, MaxBodyBytes: maxBody,
 			Responses:   map[string]*huma.Response{"202": {Description: "Durable, not decided yet"}},
 			Description: "200: accepted. 202: the request is durable and its decision is pending; the dead letter will show it under its request id. 409: it was decided against; code and detail say why.",
 			Errors:      []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable},

@@ -1,6 +1,8 @@
 package admin_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,6 +31,24 @@ func TestRequests(t *testing.T) {
 		}
 		require.Len(t, f.ids, 6)
 		require.Equal(t, job.Request{RequestID: "r-7", Actor: "ana", Reason: "fixed", Defect: "d", Fixed: "v2", Force: true}, f.sent[0])
+	})
+
+	t.Run("Reconcile", func(t *testing.T) {
+		t.Parallel()
+		f := &fakes{decision: job.Decision{Accepted: true}}
+		c := newAPI(t, f, nil)
+		long := `"` + strings.Repeat("x", job.MaxEffectResultBytes-2) + `"`
+		for result, want := range map[string]json.RawMessage{
+			`,"result":{"id":"ch_81"}`: json.RawMessage(`{"id":"ch_81"}`), `,"result":` + long: json.RawMessage(long), ``: nil,
+		} {
+			status, body := c.do("POST", "/v1/dead-letters/dl_1/reconcile",
+				`{"actor":"ana","reason":"asked the bank","effect":"charge","happened":true`+result+`}`)
+			require.Equal(t, 200, status, body)
+			require.Equal(t, job.RequestReconcile, f.kinds[len(f.kinds)-1])
+			require.Equal(t, job.Request{
+				Actor: "ana", Reason: "asked the bank", Effect: "charge", Happened: new(true), Result: want,
+			}, f.sent[len(f.sent)-1])
+		}
 	})
 
 	t.Run("Refused", func(t *testing.T) {

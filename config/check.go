@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -20,6 +21,12 @@ func (d *document) check(c Config) {
 	}
 	if reason := checkListen(c.Admin); reason != "" {
 		d.complain("admin.listen", "%s", reason)
+	}
+	for i, origin := range c.Admin.CodecOrigins {
+		if !isOrigin(origin) {
+			d.complain(d.variableOr("admin.codec_origins", fmt.Sprintf("admin.codec_origins[%d]", i)),
+				"is not where a page comes from: scheme and host in lower case, and nothing behind them, such as https://temporal.example.com")
+		}
 	}
 	if address := c.Worker.MetricsListen; address != "" {
 		if _, reason := checkAddress(address); reason != "" {
@@ -72,9 +79,23 @@ func (d *document) checkPolicy(key string, p job.Policy) {
 	} else if err != nil {
 		d.complain(key, "%s", err)
 	}
-	if _, err := redaction.Compile(p.Redaction); err != nil {
+	var bad *redaction.RuleError
+	if _, err := redaction.Compile(p.Redaction); errors.As(err, &bad) {
+		d.complain(d.rule(key+".redaction", bad), "%s", bad.Reason())
+	} else if err != nil {
 		d.complain(key+".redaction", "%s", err)
 	}
+}
+
+// rule is the key of a redaction rule: its own entry's where the file has one.
+func (d *document) rule(key string, bad *redaction.RuleError) string {
+	list := join(key, bad.List)
+	for _, entry := range []string{fmt.Sprintf("%s[%d]", list, bad.Index), join(list, bad.Rule)} {
+		if d.lines[entry] > 0 {
+			return entry
+		}
+	}
+	return list
 }
 
 // written returns the first of fields that this policy's own block holds: of two numbers that contradict each other,
@@ -104,6 +125,21 @@ func checkStoreURL(text string) string {
 		return "is not a valid URL (escape special characters in the password, such as %2F for /); " + allowed
 	}
 	return ""
+}
+
+// variableOr is key when a variable gave it, else the place in the file.
+func (d *document) variableOr(key, inFile string) string {
+	if d.variables[key] != "" {
+		return key
+	}
+	return inFile
+}
+
+// isOrigin tells whether text is what a browser may send as Origin.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.Scheme+"://"+u.Host == text &&
+		text == strings.ToLower(text)
 }
 
 func checkListen(a Admin) string {

@@ -26,10 +26,14 @@ type Store struct {
 	URL string `yaml:"url"`
 }
 
-// Vault says which keys encrypt payload records.
+// Vault says which keys encrypt payloads, in the vault and in Temporal's history.
 type Vault struct {
-	// KeysetFile is read by workers and by the admin API. Default .data/keyset.json.
+	// KeysetFile is read by everything that starts, runs or shows jobs. Default .data/keyset.json.
 	KeysetFile string `yaml:"keyset_file"`
+	// KeysetJSON is the keyset itself. It comes from REDRIVE_VAULT_KEYSET_JSON only, and wins over KeysetFile.
+	KeysetJSON string `yaml:"-"`
+	// KMSURI names the key that the keyset is encrypted with, in a key management service. Default: empty, which is none.
+	KMSURI string `yaml:"kms_uri"`
 }
 
 // Admin configures the admin API.
@@ -40,6 +44,12 @@ type Admin struct {
 	TokenFile string `yaml:"token_file"`
 	// Token comes from REDRIVE_ADMIN_TOKEN only: a file that is copied around is no place for it.
 	Token string `yaml:"-"`
+	// PrivilegedTokenFile holds the bearer token of those who may see payloads as they are, and erase. Default: none.
+	PrivilegedTokenFile string `yaml:"privileged_token_file"`
+	// PrivilegedToken comes from REDRIVE_ADMIN_PRIVILEGED_TOKEN only.
+	PrivilegedToken string `yaml:"-"`
+	// CodecOrigins are where the Temporal Web UI is served, such as https://temporal.example.com. Default: nowhere.
+	CodecOrigins []string `yaml:"codec_origins"`
 }
 
 // Worker configures the worker process.

@@ -72,13 +72,18 @@ func TestOverrides(t *testing.T) {
 		c, err := config.Parse("redrive.yaml", []byte("log: {level: warn}\nworker: {drain: 1m}"), environment(map[string]string{
 			"REDRIVE_STORE": "postgres://u:p@db/redrive", "REDRIVE_VAULT_KEYSET": "k.json",
 			"REDRIVE_ADMIN_LISTEN": "0.0.0.0:80", "REDRIVE_ADMIN_TOKEN": "t", "REDRIVE_ADMIN_TOKEN_FILE": "f",
-			"REDRIVE_WORKER_DRAIN": "3s", "REDRIVE_WORKER_MAX_CONCURRENT": "7", "REDRIVE_HANDLER_VERSION": "v9",
+			"REDRIVE_ADMIN_PRIVILEGED_TOKEN": "p", "REDRIVE_ADMIN_PRIVILEGED_TOKEN_FILE": "q",
+			"REDRIVE_ADMIN_CODEC_ORIGINS": "https://a.example, http://127.0.0.1:8233",
+			"REDRIVE_WORKER_DRAIN":        "3s", "REDRIVE_WORKER_MAX_CONCURRENT": "7", "REDRIVE_HANDLER_VERSION": "v9",
 			"REDRIVE_WORKER_IDENTITY": "me", "REDRIVE_LOG_LEVEL": "debug", "REDRIVE_LOG_FORMAT": "json",
 		}))
 		require.NoError(t, err)
 		want := config.Config{
 			Store: config.Store{URL: "postgres://u:p@db/redrive"}, Vault: config.Vault{KeysetFile: "k.json"},
-			Admin:    config.Admin{Listen: "0.0.0.0:80", Token: "t", TokenFile: "f"},
+			Admin: config.Admin{
+				Listen: "0.0.0.0:80", Token: "t", TokenFile: "f", PrivilegedToken: "p", PrivilegedTokenFile: "q",
+				CodecOrigins: []string{"https://a.example", "http://127.0.0.1:8233"},
+			},
 			Worker:   config.Worker{Drain: 3 * time.Second, MaxConcurrent: 7, HandlerVersion: "v9", Identity: "me"},
 			Policies: config.Defaults().Policies,
 			Log:      config.Log{Level: "debug", Format: "json"},

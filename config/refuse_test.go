@@ -22,11 +22,11 @@ func TestRefusals(t *testing.T) {
 		{
 			"UnknownPolicyKey", "policies:\n  types:\n    email.send:\n      leases: 3s\n",
 			"redrive.yaml:4: policies.types.email.send.leases: unknown key, allowed are lease, timeout, stall, deadline, " +
-				"max_attempts, max_lease_losses, backoff, throttle, replay, retention, key_ttl, priority, redaction",
+				"max_attempts, max_lease_losses, backoff, throttle, replay, retention, key_ttl, dedupe, plain_start, vault, priority, redaction",
 		},
 		{
 			"TokenInTheFile", "admin:\n  token: hunter2\n",
-			"redrive.yaml:2: admin.token: unknown key, allowed are listen, token_file",
+			"redrive.yaml:2: admin.token: unknown key, allowed are listen, token_file, privileged_token_file, codec_origins",
 		},
 		{"KeyTwice", "log:\n  level: info\n  level: warn\n", "redrive.yaml:3: log.level: is given twice"},
 		{
@@ -42,12 +42,37 @@ func TestRefusals(t *testing.T) {
 			"redrive.yaml:4: policies.types.email.send.deadline: deadline 1h0m0s is shorter than timeout 2h0m0s",
 		},
 		{
+			"KeyTTLWithinTheHorizon", "policies:\n  default:\n    lease: 10s\n    key_ttl: 24h\n",
+			"redrive.yaml:4: policies.default.key_ttl: key_ttl 24h0m0s must exceed 2208h0m0s = deadline 24h0m0s (retries) + " +
+				"retention 2160h0m0s + deadline 24h0m0s (replays)",
+		},
+		{
+			"RetentionOfATypeBeyondKeyTTL", "policies:\n  types:\n    email.send:\n      retention: 2352h\n",
+			"redrive.yaml:4: policies.types.email.send.retention: key_ttl 2400h0m0s must exceed 2400h0m0s = ",
+		},
+		{
+			"Dedupe", "policies:\n  default:\n    dedupe: hunter2\n",
+			"redrive.yaml:3: policies.default.dedupe: dedupe is not a known way, allowed are temporal and store",
+		},
+		{
 			"BackoffNested", "policies:\n  default:\n    backoff:\n      base: 1h\n",
 			"redrive.yaml:4: policies.default.backoff.base: backoff base 1h0m0s and cap 5m0s",
 		},
 		{
 			"Redaction", "policies:\n  default:\n    redaction:\n      mode: maybe\n",
-			"redrive.yaml:3: policies.default.redaction: redaction policy: mode",
+			`redrive.yaml:4: policies.default.redaction.mode: "maybe": allowed are`,
+		},
+		{
+			"RedactionBool", "policies:\n  default:\n    redaction:\n      private_ips: maybe\n",
+			"redrive.yaml:4: policies.default.redaction.private_ips: is not true or false",
+		},
+		{
+			"RedactionRule", "policies:\n  default:\n    redaction:\n      paths:\n      - $.a\n      - $.b[\n",
+			`redrive.yaml:6: policies.default.redaction.paths[1]: "$.b[": `,
+		},
+		{
+			"RedactionOperator", "policies:\n  default:\n    redaction:\n      operators:\n        cvv: partial\n",
+			`redrive.yaml:5: policies.default.redaction.operators.cvv: "cvv": "partial" keeps a trace`,
 		},
 		{
 			"TypeName", "policies:\n  types:\n    Email: {lease: 10s}\n",
@@ -71,6 +96,10 @@ func TestRefusals(t *testing.T) {
 		{
 			"OpenListener", "admin:\n  listen: :8080\n",
 			"redrive.yaml:2: admin.listen: is reachable from other machines and needs a token",
+		},
+		{
+			"NoOrigin", "admin:\n  codec_origins:\n    - https://ui.example\n    - https://ui.example/\n",
+			"redrive.yaml:4: admin.codec_origins[1]: is not where a page comes from",
 		},
 		{"NoPort", "admin:\n  listen: localhost\n", "redrive.yaml:2: admin.listen: is not host:port"},
 		{"UnknownStore", "store:\n  url: mysql://u:hunter2@db/x\n", "redrive.yaml:2: store.url: is not a known kind of store; allowed are sqlite:"},

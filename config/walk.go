@@ -21,7 +21,7 @@ func (d *document) walk(key string, node ast.Node, t reflect.Type) {
 		return
 	}
 	switch {
-	case t == reflect.TypeFor[time.Duration](), t.Kind() == reflect.Int, t.Kind() == reflect.String:
+	case t == reflect.TypeFor[time.Duration](), t.Kind() == reflect.Int, t.Kind() == reflect.String, t.Kind() == reflect.Bool:
 		d.leaf(key, node, t)
 	case t.Kind() == reflect.Slice:
 		items, ok := node.(*ast.SequenceNode)
@@ -30,7 +30,9 @@ func (d *document) walk(key string, node ast.Node, t reflect.Type) {
 			return
 		}
 		for i, item := range items.Values {
-			d.walk(fmt.Sprintf("%s[%d]", key, i), item, t.Elem())
+			at := fmt.Sprintf("%s[%d]", key, i)
+			d.lines[at] = line(item)
+			d.walk(at, item, t.Elem())
 		}
 	default:
 		d.mapping(key, node, t)
@@ -89,6 +91,8 @@ func (d *document) leaf(key string, node ast.Node, t reflect.Type) {
 		} else if value == 0 {
 			d.complain(key, "is 0; leave it out for the default")
 		}
+	case t.Kind() == reflect.Bool && text != "true" && text != "false":
+		d.complain(key, "is not true or false")
 	case t.Kind() == reflect.String && !isText(node):
 		d.complain(key, "is not text; put it in quotes (1.10 would become 1.1)")
 	}

@@ -132,17 +132,28 @@ type Running struct {
 	Sole    bool      `json:"sole,omitempty"`    // a suspect whose turn it is
 }
 
+// Lost is the log's entry for a lease that was lost while the handler ran; at is when that was found out.
+func (r Running) Lost(at time.Time) Attempt {
+	return Attempt{
+		Class: ClassLeaseLost, Started: r.Started, Ran: max(0, at.Sub(r.Started)), Worker: r.Worker, Version: r.Version, Sole: r.Sole,
+	}
+}
+
 // Report is the one structure that crosses Temporal beside a failure's class and message: in heartbeat details from
 // attempt to attempt, and in the details of the ApplicationError from the last attempt to the workflow.
 type Report struct {
 	Log     AttemptLog `json:"log"`
 	Running *Running   `json:"running,omitempty"` // heartbeats only
 	Attempt int        `json:"attempt,omitempty"` // Temporal's number of the attempt whose end this is; not in heartbeats
+	// NotBefore is when the next attempt may start, by the server's clock; zero is at once. A server under load can dispatch
+	// a task twice, and what was left of the first then starts the next attempt without its backoff.
+	NotBefore time.Time `json:"not_before,omitzero"`
 	// The rest describes a verdict.
 	Cause       Cause  `json:"cause,omitempty"` // set when this verdict ends the job
 	Fingerprint string `json:"fingerprint,omitempty"`
 	Version     string `json:"version,omitempty"`
 	HandedBack  string `json:"handed_back,omitempty"` // why an attempt was returned uncounted: version, shutdown
+	HandBacks   int    `json:"hand_backs,omitempty"`  // how many of these in a row met the vault, the ledger or a queue in their way
 }
 
 // HandedBackNoVault is Report.HandedBack of a worker that cannot open payload references, and so runs no replay.
@@ -165,7 +176,7 @@ type Failure struct {
 	Benign bool
 }
 
-// MaxMessageBytes bounds a failure's message, so that message and report stay below the server's 4 KiB.
+// MaxMessageBytes bounds a failure's message, as JSON writes it, so that message and report stay below the server's 4 KiB.
 const MaxMessageBytes = 1 << 10
 
 // Error returns class and message.

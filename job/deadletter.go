@@ -7,6 +7,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/redrivehq/redrive/redaction"
 )
 
 // ErrNotFound is wrapped when a dead letter or request is not in the store.
@@ -59,6 +61,10 @@ type DeadLetter struct {
 	Failures []FailureRecord `json:"failures,omitempty"` // oldest first, each run that failed
 	History  []ReplayRecord  `json:"history,omitempty"`  // oldest first
 	Requests []RequestRecord `json:"requests,omitempty"` // oldest first, refused ones too
+	// Effects are where the ledger has the job's effects, unsettled ones first, at most MaxListedEffects.
+	Effects []EffectStanding `json:"effects,omitempty"`
+	// Erased says that the job's data was erased, when it last was. Failures after that are new data.
+	Erased *Erasure `json:"erased,omitempty"`
 }
 
 // FailureRecord is how one run of a job failed.
@@ -87,6 +93,12 @@ type RedactionReport struct {
 	ByRule   map[string]int `json:"by_rule,omitempty"`
 	Withheld bool           `json:"withheld,omitempty"`
 	Reason   string         `json:"reason,omitempty"`
+	// Counts splits ByRule by surface and operator.
+	Counts []redaction.Count `json:"counts,omitempty"`
+	Bytes  int               `json:"bytes,omitempty"`  // looked into
+	Layers int               `json:"layers,omitempty"` // encodings opened
+	Policy string            `json:"policy_sha256,omitempty"`
+	Engine string            `json:"engine_version,omitempty"`
 }
 
 // ReplayRecord is one replay of a dead letter and its outcome.
@@ -116,6 +128,8 @@ type RequestRecord struct {
 	Actor        string       `json:"actor"` // as claimed
 	Reason       string       `json:"reason,omitempty"`
 	Text         string       `json:"text,omitempty"`
+	Effect       string       `json:"effect,omitempty"`   // reconcile
+	Happened     *bool        `json:"happened,omitempty"` // reconcile
 	Accepted     bool         `json:"accepted"`
 	Replay       int          `json:"replay,omitempty"`
 	Refusal      *Refusal     `json:"refusal,omitempty"`
@@ -126,9 +140,13 @@ type RequestRecord struct {
 
 // SealedPayload is an encrypted payload as the vault table holds it.
 type SealedPayload struct {
-	Ref        PayloadRef
-	KeyID      KeyID
-	KeysetID   string // which keyset sealed it
+	Ref   PayloadRef
+	KeyID KeyID
+	// Whose it is, to find it by. Empty where nobody said; it is not read back.
+	Namespace, Subject string
+
+	KeysetID   string // which key of the keyset sealed it
+	DataKey    []byte // the record's own key, encrypted by the keyset; empty in a row that the keyset sealed itself
 	Ciphertext []byte
 	CreatedAt  time.Time
 }

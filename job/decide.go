@@ -19,12 +19,12 @@ func (p *Parked) CheckReplay(now time.Time) *Refusal {
 		return &Refusal{RefusedReplayLimit, fmt.Sprintf("%d replays were made, the policy's replay.max is %d", p.Replays, p.Policy.Max)}
 	case now.Before(p.NotBefore):
 		return &Refusal{RefusedTooEarly, "the last replay failed again; not before " + p.NotBefore.UTC().Format(time.RFC3339)}
-	case p.Current.Class.Need() == NeedReconcile:
-		return &Refusal{RefusedNeedsReconcile, "the effect may have happened; settle that before a replay"}
+	case p.Current.Class.Need() == NeedReconcile && (len(p.Unsettled) > 0 || !p.Reconciled):
+		return p.needsReconcile()
 	case p.Current.PayloadRef == "":
 		return &Refusal{RefusedPayloadUnavailable, "no payload is recorded that a handler could take; start the job again with a valid envelope"}
 	case p.PayloadGone:
-		return &Refusal{RefusedPayloadUnavailable, "the payload is not in the vault, or does not open"}
+		return &Refusal{RefusedPayloadUnavailable, "the payload is not in the vault (it may have been erased), or does not open"}
 	}
 	return nil
 }
@@ -54,7 +54,10 @@ func (p *Parked) CheckVersion(r Request) *Refusal {
 }
 
 // CheckDiscard tells whether a discard may be carried out.
-func (p *Parked) CheckDiscard() *Refusal {
+func (p *Parked) CheckDiscard() *Refusal { return p.checkParked() }
+
+// checkParked refuses what only a dead letter that waits for its operator can take.
+func (p *Parked) checkParked() *Refusal {
 	switch p.State {
 	case StateResolved:
 		return &Refusal{RefusedAlreadyResolved, "an earlier replay resolved this dead letter"}

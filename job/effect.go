@@ -36,9 +36,9 @@ var (
 
 // EffectID names one effect of one job for ever: attempts, replays and edits keep it.
 type EffectID struct {
-	Namespace string // Temporal's: equal keys in two namespaces are two jobs
-	Job       KeyID
-	Name      string // [a-z0-9._-]{1,64}, unique within the job: "charge", or "mail.7" for the seventh of many
+	Namespace string `json:"namespace"` // Temporal's: equal keys in two namespaces are two jobs
+	Job       KeyID  `json:"job"`
+	Name      string `json:"name"` // [a-z0-9._-]{1,64}, unique within the job: "charge", or "mail.7" for the seventh of many
 }
 
 // String returns "type:key name".
@@ -49,10 +49,25 @@ func (id EffectID) Validate() error {
 	if err := id.Job.Validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalidEffect, err)
 	}
-	if id.Name == "" || len(id.Name) > MaxEffectNameBytes {
-		return fmt.Errorf("%w: the name is %d bytes, allowed are 1 to %d", ErrInvalidEffect, len(id.Name), MaxEffectNameBytes)
+	return checkEffectName(id.Name)
+}
+
+// reservedEffects begin the names that are redrive's own.
+const reservedEffects = "redrive."
+
+// checkHandlersEffect is checkEffectName for a name that a handler or an operator gives.
+func checkHandlersEffect(name string) error {
+	if strings.HasPrefix(name, reservedEffects) {
+		return fmt.Errorf("%w: names that begin with %q are redrive's own", ErrInvalidEffect, reservedEffects)
 	}
-	for i, r := range id.Name {
+	return checkEffectName(name)
+}
+
+func checkEffectName(name string) error {
+	if name == "" || len(name) > MaxEffectNameBytes {
+		return fmt.Errorf("%w: the name is %d bytes, allowed are 1 to %d", ErrInvalidEffect, len(name), MaxEffectNameBytes)
+	}
+	for i, r := range name {
 		lower := r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
 		if !lower && !strings.ContainsRune("._-", r) {
 			return fmt.Errorf("%w: the name has %q at byte %d, allowed are a-z 0-9 . _ -", ErrInvalidEffect, r, i)
@@ -173,13 +188,13 @@ type EffectRecord struct {
 
 // Settlement is somebody's word on an effect that nobody recorded. Its zero value says that it did not happen.
 type Settlement struct {
-	Effect EffectID
+	Effect EffectID `json:"effect"`
 	// Fence is that of the record the word is about; 0 means whatever there is. A late repetition that names its fence
 	// cannot settle a later claim.
-	Fence    int64
-	Happened bool
+	Fence    int64 `json:"fence"`
+	Happened bool  `json:"happened"`
 	// Result is what later callers of a happened effect get; nil means that there is none to give, see Once.
-	Result json.RawMessage
+	Result json.RawMessage `json:"result,omitempty"`
 }
 
 // CheckEffectResult refuses a result that is not JSON or too large; the error wraps ErrEffectResult and has the numbers.

@@ -240,10 +240,15 @@ func (c *effectCall) unavailable(op string, err error) error {
 
 func (c *effectCall) observe(event EffectEvent) { c.scope.Observe(c.request.Effect, event) }
 
-// keep renews the claim until stop is called, also when ctx has ended: as long as do runs, the effect is held. A claim
-// that is somebody else's ends do's context.
+// keep renews the claim until stop is called. When ctx ends before, a call that does not heed it may still act: the claim
+// is kept for as long as it runs, since a second call would act too. Where the system called deduplicates, the claim
+// lapses instead, and the attempt that has the job now goes on. A claim that is somebody else's ends do's context.
 func (c *effectCall) keep(ctx context.Context, end context.CancelCauseFunc) (stop func()) {
-	keeping, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	held := ctx
+	if !c.request.Downstream {
+		held = context.WithoutCancel(ctx)
+	}
+	keeping, cancel := context.WithCancel(held)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -38,7 +38,7 @@ type EffectScope struct {
 
 func (s EffectScope) withDefaults() EffectScope {
 	orDuration(&s.Lease, 30*time.Second)
-	orDuration(&s.KeyTTL, 2400*time.Hour)
+	orDuration(&s.KeyTTL, defaultKeyTTL)
 	if s.Observe == nil {
 		s.Observe = func(EffectID, EffectEvent) {}
 	}
@@ -66,6 +66,13 @@ func EffectFrom(ctx context.Context, name string) (EffectID, EffectScope, error)
 }
 
 func effectFrom(ctx context.Context, name string) (EffectID, boundLedger, error) {
+	if err := checkHandlersEffect(name); err != nil {
+		return EffectID{}, boundLedger{}, HandlerDefect(err)
+	}
+	return anyEffectFrom(ctx, name)
+}
+
+func anyEffectFrom(ctx context.Context, name string) (EffectID, boundLedger, error) {
 	bound, ok := ctx.Value(ledgerKey{}).(boundLedger)
 	if !ok || bound.ledger == nil {
 		return EffectID{}, boundLedger{}, DependencyDown(fmt.Errorf("effect %q: %w: this worker runs without one", name, ErrLedgerUnavailable))

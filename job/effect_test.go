@@ -59,6 +59,7 @@ func TestDownstreamKey(t *testing.T) {
 
 func TestCheckKeyTTL(t *testing.T) {
 	t.Parallel()
+	require.NoError(t, job.CheckKeyTTL(job.DefaultPolicy()), "the defaults agree with each other")
 	p := job.Policy{Deadline: 24 * time.Hour, Retention: 720 * time.Hour, KeyTTL: 768*time.Hour + 1}
 	require.NoError(t, job.CheckKeyTTL(p))
 	p.KeyTTL--

@@ -18,6 +18,10 @@ const (
 	MaxTagBytes     = 128
 )
 
+// MaxVaultBytes bounds a payload that goes through the vault instead of Temporal's history: it is read into memory whole, by
+// every attempt.
+const MaxVaultBytes = 16 << 20
+
 // ErrInvalidEnvelope is wrapped by every refusal of an envelope.
 var ErrInvalidEnvelope = errors.New("invalid envelope")
 
@@ -83,6 +87,9 @@ func (e Envelope) validateRest() error {
 	}
 	return nil
 }
+
+// FitsTemporal tells whether the payload is small enough to travel through Temporal; a larger one needs a PayloadRef.
+func (e Envelope) FitsTemporal() bool { return encodedSize(e.Payload) <= MaxPayloadBytes }
 
 // encodedSize is what raw takes in the handler activity's input: Go writes <, >, & and the two line separators as six
 // bytes each. A payload that only fits as sent would hang its job when the activity is scheduled.

@@ -27,9 +27,15 @@ func TestClosedListsHoldEveryConstant(t *testing.T) {
 		"RefusalCode": text(job.AllRefusalCodes()),
 		"RequestKind": text(job.AllRequestKinds()),
 		"Effects":     text(job.AllEffects()),
+		"Dedupe":      text(job.AllDedupes()),
 		"EffectState": text(job.AllEffectStates()),
 		"EffectEvent": text(job.AllEffectEvents()),
 		"LeaseEvent":  text(job.AllLeaseEvents()),
+		"AuditAction": text(job.AllAuditActions()),
+
+		"PlainStart":   text(job.AllPlainStarts()),
+		"VaultUse":     text(job.AllVaultUses()),
+		"PrivacyEvent": text(job.AllPrivacyEvents()),
 	}
 	// What a class has, not what is chosen from: nobody needs these lists.
 	for _, name := range []string{"Disposition", "Need", "AttemptEnd"} {

@@ -1,11 +1,30 @@
 package job
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Assignment is the input of a handler activity: the envelope and the limits that the runner enforces.
 type Assignment struct {
 	Envelope Envelope `json:"envelope"`
 	Limits   Limits   `json:"limits"`
+	// Plain says that the payload was not encrypted when it came.
+	Plain bool `json:"plain,omitempty"`
+}
+
+// SealedRequest is an operator's request as an encrypting client sent it. It is opened by an activity: a workflow that has
+// not got the key could only wait, and every request behind this one with it.
+type SealedRequest struct {
+	Namespace  string `json:"namespace"`
+	WorkflowID string `json:"workflow_id"`
+	Payload    []byte `json:"payload"` // as Temporal has it, marshaled
+}
+
+// OpenedRequest answers a SealedRequest: its JSON, or why it does not open and never will.
+type OpenedRequest struct {
+	Input   json.RawMessage `json:"input,omitempty"`
+	Refusal string          `json:"refusal,omitempty"`
 }
 
 // DeathNotice tells the dead-letter activity that a run of a job stopped. It holds no payload: the activity reads that
@@ -68,8 +87,12 @@ type Parked struct {
 	// Current is the newest failure; its Versions are every build that failed on the current payload.
 	Current DeadLettered `json:"current"`
 	Policy  ReplayPolicy `json:"policy"`
-	// PayloadGone: the payload was missing when the job ran last, and does not open now either.
-	PayloadGone bool      `json:"payload_gone,omitempty"`
+	// PayloadGone: the payload was missing when the job ran last, or was erased since, and does not open now either.
+	PayloadGone bool `json:"payload_gone,omitempty"`
+	// Unsettled names the effects of which nobody knows whether they happened, the first MaxListedEffects of them.
+	Unsettled []string `json:"unsettled,omitempty"`
+	// Reconciled: somebody gave their word on an effect after the current failure.
+	Reconciled  bool      `json:"reconciled,omitempty"`
 	Subject     string    `json:"subject,omitempty"`
 	Tags        []string  `json:"tags,omitempty"`
 	Replays     int       `json:"replays"`
@@ -103,6 +126,9 @@ func (p *Parked) Decided(kind RequestKind, requestID string) (Decision, bool) {
 // the same request. One that was refused may be asked again, and is then another: time or a deploy may have mended
 // what was in the way.
 func (p *Parked) NameRequest(kind RequestKind, raw []byte) string {
+	if kind == RequestReconcile { // each failure leaves an unknown outcome of its own, also one that no replay began
+		raw = append([]byte(p.Current.RunID+"\x00"), raw...)
+	}
 	for n := 0; ; n++ {
 		name := derivedRequestID(kind, raw, p.Finished, n)
 		earlier, decided := p.Decided(kind, name)
@@ -133,7 +159,7 @@ func (p *Parked) Fail(d DeadLettered) {
 		d.Versions = p.Current.Versions
 	}
 	p.Current = d
-	p.State = StateDeadLettered
+	p.State, p.Reconciled = StateDeadLettered, false
 }
 
 // RunQuery asks how the run of a replay stands.

@@ -1,5 +1,9 @@
 package job
 
+import (
+	"github.com/redrivehq/redrive/redaction"
+)
+
 // LeaseEvent is what happened to a lease, for metrics.
 type LeaseEvent string
 
@@ -31,7 +35,10 @@ const (
 	AttemptCanceled   AttemptEnd = "canceled"
 )
 
-// Observer hears what happens to leases, attempts and effects, for metrics. Calls come from many goroutines and must not
+// WithheldByVerification is the reason of a payload whose redacted form still held a value that had to go.
+const WithheldByVerification = string(redaction.ReasonVerification)
+
+// Observer hears what happens to leases, attempts, effects and payloads, for metrics. Calls come from many goroutines and must not
 // block. The embedded Unobserved makes an observer that hears only some of it.
 type Observer interface {
 	// Lease is told of n events at once.
@@ -43,6 +50,10 @@ type Observer interface {
 	Finished(t Type, state State, counted int)
 	// Effect is told what became of a call of Once, or of an effect within a transaction.
 	Effect(t Type, event EffectEvent)
+	// Withheld is told that a payload could not be redacted safely, and why (a redaction.Reason).
+	Withheld(t Type, reason string)
+	// Privacy is told of what came past the payload codec, or tried to. An event of a workflow may be told twice.
+	Privacy(t Type, event PrivacyEvent)
 }
 
 // Unobserved hears nothing.
@@ -57,5 +68,11 @@ func (Unobserved) Attempt(Type, AttemptEnd) {}
 // Finished implements Observer.
 func (Unobserved) Finished(Type, State, int) {}
 
+// Privacy implements Observer.
+func (Unobserved) Privacy(Type, PrivacyEvent) {}
+
 // Effect implements Observer.
 func (Unobserved) Effect(Type, EffectEvent) {}
+
+// Withheld implements Observer.
+func (Unobserved) Withheld(Type, string) {}

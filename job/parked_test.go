@@ -47,6 +47,14 @@ func TestCheckReplay(t *testing.T) {
 		{"ReplayLimit", func(p *job.Parked) { p.Replays = p.Policy.Max }, job.RefusedReplayLimit},
 		{"TooEarly", func(p *job.Parked) { p.NotBefore = started.Add(1) }, job.RefusedTooEarly},
 		{"NeedsReconcile", func(p *job.Parked) { p.Current.Class = job.ClassUnknownOutcome }, job.RefusedNeedsReconcile},
+		{"NeedsEveryEffectReconciled", func(p *job.Parked) {
+			p.Current.Class, p.Reconciled, p.Unsettled = job.ClassUnknownOutcome, true, []string{"mail"}
+		}, job.RefusedNeedsReconcile},
+		{"Reconciled", func(p *job.Parked) { p.Current.Class, p.Reconciled = job.ClassUnknownOutcome, true }, ""},
+		{"FailedAgainAfterReconcile", func(p *job.Parked) {
+			p.Reconciled = true
+			p.Fail(job.DeadLettered{Class: job.ClassUnknownOutcome, PayloadRef: "pl_a"})
+		}, job.RefusedNeedsReconcile},
 		{"NoPayloadRef", func(p *job.Parked) { p.Current.PayloadRef = "" }, job.RefusedPayloadUnavailable},
 		{"PayloadUnavailable", func(p *job.Parked) {
 			p.Current.Class, p.PayloadGone = job.ClassPayloadUnavailable, true

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/redrivehq/redrive/redaction"
@@ -53,8 +54,15 @@ type Policy struct {
 	Replay ReplayPolicy `yaml:"replay,omitempty"`
 	// Retention is how long a dead letter is kept. Default 2160h (90 days).
 	Retention time.Duration `yaml:"retention,omitempty"`
-	// KeyTTL is how long a key must be known as used. Temporal knows it for the namespace's retention. Default 24h.
+	// KeyTTL is how long the ledger remembers an effect after it was last touched; it must exceed what CheckKeyTTL says.
+	// Default 2400h (100 days).
 	KeyTTL time.Duration `yaml:"key_ttl,omitempty"`
+	// Dedupe says who recognises a key that was processed before. Default temporal.
+	Dedupe Dedupe `yaml:"dedupe,omitempty"`
+	// PlainStart says what happens to a job whose payload came unencrypted where payloads are encrypted. Default refuse.
+	PlainStart PlainStart `yaml:"plain_start,omitempty"`
+	// Vault says which payloads are kept out of Temporal from the start. Default large.
+	Vault VaultUse `yaml:"vault,omitempty"`
 	// Priority orders work in the queues, 1 first. Default 3, allowed 1 to 5.
 	Priority int `yaml:"priority,omitempty"`
 	// Redaction says what a dead letter may show; the zero value is the built-in rules.
@@ -97,7 +105,16 @@ func (p Policy) WithDefaults() Policy {
 	orDuration(&p.Replay.MinWait, time.Minute)
 	orDuration(&p.Replay.MaxWait, 24*time.Hour)
 	orDuration(&p.Retention, 90*24*time.Hour)
-	orDuration(&p.KeyTTL, 24*time.Hour)
+	orDuration(&p.KeyTTL, defaultKeyTTL)
+	if p.Dedupe == "" {
+		p.Dedupe = DedupeTemporal
+	}
+	if p.PlainStart == "" {
+		p.PlainStart = PlainStartRefuse
+	}
+	if p.Vault == "" {
+		p.Vault = VaultLarge
+	}
 	orInt(&p.Priority, 3)
 	return p
 }
@@ -151,10 +168,19 @@ func (p Policy) Validate() error {
 		return refusePolicy([]string{"replay.max_wait", "replay.min_wait"}, "replay.max_wait %s is shorter than replay.min_wait %s", p.Replay.MaxWait, p.Replay.MinWait)
 	case p.Retention < 0 || p.KeyTTL < 0:
 		return refusePolicy([]string{"retention", "key_ttl"}, "retention %s and key_ttl %s must not be negative", p.Retention, p.KeyTTL)
+	case !slices.Contains(AllDedupes(), p.Dedupe):
+		return refusePolicy([]string{"dedupe"}, "dedupe is not a known way, allowed are %s and %s", DedupeTemporal, DedupeStore)
+	case !slices.Contains(AllPlainStarts(), p.PlainStart):
+		return refusePolicy([]string{"plain_start"}, "plain_start is not a known rule, allowed are %s and %s", PlainStartRefuse, PlainStartAllow)
+	case !slices.Contains(AllVaultUses(), p.Vault):
+		return refusePolicy([]string{"vault"}, "vault is not a known use, allowed are %s and %s", VaultLarge, VaultAlways)
 	case p.Priority < 1 || p.Priority > 5:
 		return refusePolicy([]string{"priority"}, "priority is %d, allowed are 1 (first) to 5", p.Priority)
 	}
-	return p.Backoff.Validate()
+	if err := p.Backoff.Validate(); err != nil {
+		return err
+	}
+	return CheckKeyTTL(p)
 }
 
 // Policies is the complete set of a deployment. Only workers that hold it poll the workflow queue; otherwise whichever
@@ -182,12 +208,17 @@ type Limits struct {
 	Backoff        Backoff       `json:"backoff"`
 	ThrottleMaxAge time.Duration `json:"throttle_max_age_ns"`
 	Deadline       time.Time     `json:"deadline"`
+	KeyTTL         time.Duration `json:"key_ttl_ns,omitempty"` // of the ledger's memory; 0 is the default
+	Dedupe         Dedupe        `json:"dedupe,omitempty"`
+	PlainStart     PlainStart    `json:"plain_start,omitempty"`
 }
 
-// LimitsUntil returns what the runner needs of p, for a job that must end by deadline.
-func (p Policy) LimitsUntil(deadline time.Time) Limits {
+// LimitsUntil returns what the runner needs of p, for a job that begins now and must end by deadline. A job with a later
+// deadline than the policy's has a longer retry horizon, and its key is remembered for as much longer.
+func (p Policy) LimitsUntil(now, deadline time.Time) Limits {
 	return Limits{
 		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Stall: p.Stall, Backoff: p.Backoff,
-		ThrottleMaxAge: p.Throttle.MaxAge, Deadline: deadline,
+		ThrottleMaxAge: p.Throttle.MaxAge, Deadline: deadline, KeyTTL: p.KeyTTL + max(deadline.Sub(now)-p.Deadline, 0),
+		Dedupe: p.Dedupe, PlainStart: p.PlainStart,
 	}
 }

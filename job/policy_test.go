@@ -39,6 +39,9 @@ func TestPolicyValidate(t *testing.T) {
 		{"ReplayWaitNegative", job.Policy{Replay: job.ReplayPolicy{MinWait: -1}}, "replay.max_wait"},
 		{"ReplayWaitCrossed", job.Policy{Replay: job.ReplayPolicy{MinWait: time.Hour, MaxWait: time.Minute}}, "replay.max_wait"},
 		{"RetentionNegative", job.Policy{Retention: -1}, "retention"},
+		{"KeyTTLWithinTheHorizon", job.Policy{KeyTTL: 2208 * time.Hour}, "key_ttl"},
+		{"DeadlineBeyondKeyTTL", job.Policy{Deadline: 121 * time.Hour}, "key_ttl"},
+		{"DedupeUnknown", job.Policy{Dedupe: "both"}, "dedupe"},
 		{"KeyTTLNegative", job.Policy{KeyTTL: -1}, "retention"},
 		{"PriorityNegative", job.Policy{Priority: -1}, "priority"},
 		{"PriorityTooLow", job.Policy{Priority: 6}, "priority"},
@@ -71,7 +74,7 @@ func TestPolicyWithDefaults(t *testing.T) {
 			Backoff:   job.Backoff{Base: time.Second, Cap: 5 * time.Minute},
 			Throttle:  job.ThrottlePolicy{MaxAge: 6 * time.Hour},
 			Replay:    job.ReplayPolicy{Max: 5, MinWait: time.Minute, MaxWait: 24 * time.Hour},
-			Retention: 2160 * time.Hour, KeyTTL: 24 * time.Hour, Priority: 3,
+			Retention: 2160 * time.Hour, KeyTTL: 2400 * time.Hour, Dedupe: job.DedupeTemporal, PlainStart: job.PlainStartRefuse, Vault: job.VaultLarge, Priority: 3,
 		}, job.DefaultPolicy())
 	})
 	t.Run("KeepsWhatIsSet", func(t *testing.T) {
@@ -113,7 +116,10 @@ func TestLimitsUntil(t *testing.T) {
 	p := job.DefaultPolicy()
 	require.Equal(t, job.Limits{
 		MaxAttempts: p.MaxAttempts, MaxLeaseLosses: p.MaxLeaseLosses, Timeout: p.Timeout, Stall: p.Stall, Backoff: p.Backoff, ThrottleMaxAge: p.Throttle.MaxAge, Deadline: started,
-	}, p.LimitsUntil(started))
+		KeyTTL: 2400 * time.Hour, Dedupe: job.DedupeTemporal, PlainStart: job.PlainStartRefuse,
+	}, p.LimitsUntil(started.Add(-time.Hour), started))
+	late := p.LimitsUntil(started, started.Add(1024*time.Hour))
+	require.Equal(t, 3400*time.Hour, late.KeyTTL, "a job with a later deadline than the policy's is remembered for as much longer")
 }
 
 func TestDefinitionValidate(t *testing.T) {

@@ -15,14 +15,15 @@ type RequestKind string
 
 // The kinds of request.
 const (
-	RequestReplay   RequestKind = "replay"
-	RequestDiscard  RequestKind = "discard"
-	RequestAnnotate RequestKind = "annotate"
+	RequestReplay    RequestKind = "replay"
+	RequestDiscard   RequestKind = "discard"
+	RequestAnnotate  RequestKind = "annotate"
+	RequestReconcile RequestKind = "reconcile"
 )
 
 // AllRequestKinds returns every kind.
 func AllRequestKinds() []RequestKind {
-	return []RequestKind{RequestReplay, RequestDiscard, RequestAnnotate}
+	return []RequestKind{RequestReplay, RequestDiscard, RequestAnnotate, RequestReconcile}
 }
 
 // Request is what an operator sends, as plain JSON, by signal or update.
@@ -34,6 +35,10 @@ type Request struct {
 	Defect    string `json:"defect,omitempty"`        // replay: what was wrong, for the record
 	Fixed     string `json:"fixed_version,omitempty"` // replay: the only version that may run it
 	Force     bool   `json:"force,omitempty"`         // replay: run although nothing was repaired
+	Effect    string `json:"effect,omitempty"`        // reconcile: the name that the handler gave it
+	// Happened is the word of reconcile. It has no default: a field that was forgotten must not free an effect.
+	Happened *bool           `json:"happened,omitempty"`
+	Result   json.RawMessage `json:"result,omitempty"` // reconcile: what later callers of an effect that happened get
 }
 
 // Limits of a request's fields, in bytes.
@@ -73,6 +78,9 @@ func (r Request) Validate(kind RequestKind) error {
 			return fmt.Errorf("%q is %d bytes, at most %d are allowed", field.name, len(field.value), field.limit)
 		}
 	}
+	if kind == RequestReconcile {
+		return r.validateReconcile()
+	}
 	return nil
 }
 
@@ -98,6 +106,7 @@ func (r Request) clipped() Request {
 	r.RequestID, r.Fixed = cut(r.RequestID, MaxNameBytes), cut(r.Fixed, MaxNameBytes)
 	r.Actor, r.Reason = cut(r.Actor, MaxActorBytes), cut(r.Reason, MaxReasonBytes)
 	r.Text, r.Defect = cut(r.Text, MaxReasonBytes), cut(r.Defect, MaxReasonBytes)
+	r.Effect, r.Result = cut(r.Effect, MaxEffectNameBytes), nil
 	return r
 }
 

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -25,6 +26,15 @@ func TestParseRequestAccepts(t *testing.T) {
 		},
 		{"Discard", `{"actor":"ada","reason":"gone"}`, job.RequestDiscard, job.Request{Actor: "ada", Reason: "gone"}},
 		{"AnnotateWithoutReason", `{"actor":"ada","text":"seen"}`, job.RequestAnnotate, job.Request{Actor: "ada", Text: "seen"}},
+		{
+			"Reconcile", `{"actor":"ada","reason":"r","effect":"charge","happened":true,"result":{"id":"ch_81"}}`,
+			job.RequestReconcile,
+			job.Request{Actor: "ada", Reason: "r", Effect: "charge", Happened: new(true), Result: json.RawMessage(`{"id":"ch_81"}`)},
+		},
+		{
+			"ReconcileFrees", `{"actor":"ada","reason":"r","effect":"mail.7","happened":false}`, job.RequestReconcile,
+			job.Request{Actor: "ada", Reason: "r", Effect: "mail.7", Happened: new(false)},
+		},
 		{"UnknownFields", `{"actor":"ada","reason":"r","x":[1]}`, job.RequestReplay, job.Request{Actor: "ada", Reason: "r"}},
 		{
 			"LongestActor", `{"actor":"` + strings.Repeat("a", job.MaxActorBytes) + `","reason":"r"}`,
@@ -46,6 +56,7 @@ func TestParseRequestRefuses(t *testing.T) {
 	long := func(field string, n int) string {
 		return `{"actor":"ada","reason":"r","text":"t","` + field + `":"` + secret + strings.Repeat("é", n/2) + `"}`
 	}
+	reconcile := func(fields string) string { return `{"actor":"ada","reason":"r",` + fields + `}` }
 	for _, c := range []struct {
 		name, raw string
 		kind      job.RequestKind
@@ -60,6 +71,18 @@ func TestParseRequestRefuses(t *testing.T) {
 		{"BlankActor", `{"actor":" \n","reason":"` + secret + `"}`, job.RequestReplay, `replay needs "actor"`},
 		{"NoReason", `{"actor":"` + secret + `"}`, job.RequestDiscard, `discard needs "reason"`},
 		{"NoText", `{"actor":"` + secret + `","reason":"r"}`, job.RequestAnnotate, `annotate needs "text"`},
+		{"NoEffect", `{"actor":"ada","reason":"` + secret + `","happened":true}`, job.RequestReconcile, `needs "effect": invalid effect: the name is 0 bytes`},
+		{"EffectName", reconcile(`"effect":"Charge ` + secret + `","happened":true`), job.RequestReconcile, "allowed are a-z 0-9 . _ -"},
+		{"LongEffect", long("effect", job.MaxEffectNameBytes), job.RequestReconcile, `needs "effect"`},
+		{"NoWord", reconcile(`"effect":"charge"`), job.RequestReconcile, `needs "happened", true or false`},
+		{"NullWord", reconcile(`"effect":"charge","happened":null`), job.RequestReconcile, `needs "happened", true or false`},
+		{"WordIsText", reconcile(`"effect":"charge","happened":"` + secret + `"`), job.RequestReconcile, `"happened"`},
+		{"UnfilledCommand", reconcile(`"effect":"charge","happened":TRUE_OR_FALSE`), job.RequestReconcile, "malformed JSON"},
+		{"ResultOfNothing", reconcile(`"effect":"charge","happened":false,"result":"` + secret + `"`), job.RequestReconcile, `"happened" is false`},
+		{
+			"LongResult", reconcile(`"effect":"charge","happened":true,"result":"` + secret + strings.Repeat("x", job.MaxEffectResultBytes) + `"`),
+			job.RequestReconcile, "at most 65536 are stored",
+		},
 		{"LongRequestID", long("request_id", job.MaxNameBytes), job.RequestReplay, `"request_id" is`},
 		{"LongActor", long("actor", job.MaxActorBytes), job.RequestReplay, `"actor" is`},
 		{"LongReason", long("reason", job.MaxReasonBytes), job.RequestReplay, `"reason" is`},

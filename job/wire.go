@@ -34,7 +34,62 @@ const (
 	ActivitySaveReplay   = "SaveReplay"
 	ActivityDescribeJob  = "DescribeJob"
 	ActivityProbeHandler = "ProbeHandler"
+	ActivityFindEffect   = "FindEffect"
+	ActivitySettleEffect = "SettleEffect"
+	ActivityOpenRequest  = "OpenRequest"
 )
+
+// EncodingEncrypted is the encoding of a payload that redrive's codec has encrypted. Its metadata names the key and the
+// binding; both are safe to show.
+const (
+	EncodingEncrypted = "binary/redrive-encrypted-v1"
+	MetadataKeyID     = "redrive-key-id"
+	MetadataBinding   = "redrive-binding"
+)
+
+// Marks that a decoder puts on a payload, and takes off any that arrive from outside.
+const (
+	// MetadataDecrypted is on a payload that was encrypted, and holds the key's id.
+	MetadataDecrypted = "redrive-decrypted"
+	// MetadataUnopened is on a raw payload that is still encrypted, and holds one of the reasons.
+	MetadataUnopened = "redrive-unopened"
+
+	UnopenedForged       = "forged"        // it was changed, or belongs to another job
+	UnopenedKeyDestroyed = "key_destroyed" // nobody can read it any more
+)
+
+// PayloadBinding is what a payload in the history of a workflow is bound to: its job, so that Job and Replay of a key may
+// pass payloads to each other, or any other workflow by itself. It is empty without a workflow ID.
+//
+// It travels with every payload, also with summaries, of which the server takes 400 bytes: the job's type and key, or the
+// type and, for a long key, ~ and a digest.
+func PayloadBinding(workflowID string) string {
+	if workflowID == "" {
+		return ""
+	}
+	id, isJob := strings.CutPrefix(workflowID, jobPrefix)
+	if !isJob {
+		id, isJob = strings.CutPrefix(workflowID, replayPrefix)
+	}
+	t, key, _ := strings.Cut(id, ":")
+	switch {
+	case !isJob || len(t) > MaxTypeBytes:
+		return "workflow:" + digestName(workflowID)
+	case len(id) > maxPlainBinding || strings.HasPrefix(key, "~"): // a key must not look like the digest of another
+		return "job:" + t + ":~" + digestName(id)
+	default:
+		return "job:" + id
+	}
+}
+
+// BoundType returns the job type that a binding names; ok is false for a workflow that is no job's, and for none.
+func BoundType(binding string) (t Type, ok bool) {
+	id, isJob := strings.CutPrefix(binding, "job:")
+	named, _, colon := strings.Cut(id, ":")
+	return Type(named), isJob && colon
+}
+
+const maxPlainBinding = 90
 
 // Signals of Replay besides the request kinds, and its query.
 const (

@@ -15,8 +15,19 @@ const (
 // findPairs finds name-and-value pairs in text: password=…, "password": "…", \"password\":\"…\", ?access_token=…,
 // <password>…, Authorization: …, --token …. The name is judged like a key, the value ends where its quoting says, or at the
 // end of the text when its closing quote was cut off.
-func findPairs(r *Redactor, text string, add func(start, end int, rule string)) {
+func (s *scan) findPairs() {
+	r, text := s.r, s.text
 	for i := 0; i < len(text); {
+		if classOf[text[i]]&(hasColon|hasEquals|hasDash) == 0 {
+			i++
+			continue
+		}
+		if text[i] == ':' && i >= len(placeholderHead) && text[i-len(placeholderHead):i] == placeholderHead {
+			if end := r.placeholderEnd(text, i-len(placeholderHead)); end > 0 {
+				i = end
+				continue
+			}
+		}
 		name, after := pairAt(text, i)
 		if name == "" {
 			i++
@@ -33,10 +44,10 @@ func findPairs(r *Redactor, text string, add func(start, end int, rule string)) 
 		}
 		end := valueEnd(text, start, quote, rule)
 		value := text[start:end]
-		if isMask(value) || (level != sensitive && len(value) <= maxPlain && plainWord(value)) {
+		if isMask(value) || (level != sensitive && describes(value)) {
 			continue
 		}
-		add(start, end, rule)
+		s.add(start, end, rule)
 		i = end
 	}
 }
@@ -45,6 +56,9 @@ func findPairs(r *Redactor, text string, add func(start, end int, rule string)) 
 func pairAt(text string, i int) (name string, after int) {
 	switch text[i] {
 	case '=', ':':
+		if strings.HasPrefix(text[i:], "://") {
+			return "", 0
+		}
 		after = skipAny(text, i+1, "=>")
 		return nameBefore(text, i), after
 	case '>': // <password>value
@@ -78,7 +92,7 @@ func nameBefore(text string, i int) string {
 	for end > low && (text[end-1] == ' ' || text[end-1] == '\t') {
 		end--
 	}
-	for end > low && strings.IndexByte("\"'`\\", text[end-1]) >= 0 {
+	for end > low && indexByte("\"'`\\", text[end-1]) {
 		end--
 	}
 	start := end
@@ -93,11 +107,31 @@ func nameBefore(text string, i int) string {
 }
 
 func isNameByte(c byte) bool {
-	return isAlnum(c) || c >= 0x80 || strings.IndexByte("_-.%[]$", c) >= 0
+	return isAlnum(c) || c >= 0x80 || indexByte("_-.%[]$", c)
+}
+
+// describes is true for a value that says something about a secret. In a URL it ends where an escape begins.
+func describes(value string) bool {
+	value, _, _ = strings.Cut(strings.TrimPrefix(value, "%20"), "%")
+	value = strings.TrimRight(value, ":.!")
+	return value != "" && len(value) <= maxPlain && plainWord(value)
+}
+
+// hasWord is true for two letters in a row: no shorter name means anything, and times and numbers have none.
+func hasWord(name string) bool {
+	for i := 1; i < len(name); i++ {
+		if (isLetter(name[i]) || name[i] >= 0x80) && (isLetter(name[i-1]) || name[i-1] >= 0x80) {
+			return true
+		}
+	}
+	return false
 }
 
 // judge decides about the name of a pair. Behind ? & ; or # it is a URL parameter, where short names grant access.
 func (r *Redactor) judge(name, text string, after int) (rule string, level sensitivity) {
+	if !hasWord(name) {
+		return "", harmless
+	}
 	plain := name
 	if strings.IndexByte(name, '%') >= 0 {
 		if unescaped, err := url.QueryUnescape(name); err == nil {
@@ -160,6 +194,11 @@ func valueEnd(text string, start int, quote byte, rule string) int {
 	end := start
 	for end < len(text) && !isSpace(text[end]) && strings.IndexByte(bareEnds, text[end]) < 0 && !isEscapedBreak(text, end) {
 		end++
+	}
+	if end < len(text) && indexByte("\"'`", text[end]) {
+		for end > start && text[end-1] == '\\' { // they belong to the quote behind them
+			end--
+		}
 	}
 	return end
 }

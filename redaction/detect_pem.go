@@ -13,7 +13,8 @@ const (
 
 // findPEM finds private keys from their first line to the last, or to the end of the text when the last line is cut off.
 // A header alone, as documentation quotes it, stays. Line breaks may be real, escaped, or lost.
-func findPEM(_ *Redactor, text string, add func(start, end int, rule string)) {
+func (s *scan) findPEM() {
+	text := s.text
 	folded := lower(text)
 	last := -1 // the next last line; kept between headers, so that many headers cost one search
 	for i := 0; ; {
@@ -40,7 +41,7 @@ func findPEM(_ *Redactor, text string, add func(start, end int, rule string)) {
 			i = body
 			continue
 		}
-		add(begin, end, "pem")
+		s.add(begin, end, "pem")
 		i = end
 	}
 }

@@ -15,81 +15,67 @@ type tokenShape struct {
 }
 
 // tokenShapes by vendor. It is never written.
-var tokenShapes = []tokenShape{
-	{prefix: "AKIA", rule: "aws-key", tail: 16, upper: true},
-	{prefix: "ASIA", rule: "aws-key", tail: 16, upper: true},
-	{prefix: "ABIA", rule: "aws-key", tail: 16, upper: true},
-	{prefix: "ACCA", rule: "aws-key", tail: 16, upper: true},
-	{prefix: "ghp_", rule: "github-token", tail: 16},
-	{prefix: "gho_", rule: "github-token", tail: 16},
-	{prefix: "ghu_", rule: "github-token", tail: 16},
-	{prefix: "ghs_", rule: "github-token", tail: 16},
-	{prefix: "ghr_", rule: "github-token", tail: 16},
-	{prefix: "github_pat_", rule: "github-token", tail: 16},
-	{prefix: "glpat-", rule: "gitlab-token", tail: 16},
-	{prefix: "glrt-", rule: "gitlab-token", tail: 16},
-	{prefix: "gldt-", rule: "gitlab-token", tail: 16},
-	{prefix: "xoxa-", rule: "slack-token", tail: 8},
-	{prefix: "xoxb-", rule: "slack-token", tail: 8},
-	{prefix: "xoxc-", rule: "slack-token", tail: 8},
-	{prefix: "xoxd-", rule: "slack-token", tail: 8},
-	{prefix: "xoxe-", rule: "slack-token", tail: 8},
-	{prefix: "xoxe.", rule: "slack-token", tail: 8},
-	{prefix: "xoxo-", rule: "slack-token", tail: 8},
-	{prefix: "xoxp-", rule: "slack-token", tail: 8},
-	{prefix: "xoxr-", rule: "slack-token", tail: 8},
-	{prefix: "xoxs-", rule: "slack-token", tail: 8},
-	{prefix: "xapp-", rule: "slack-token", tail: 8},
-	{prefix: "hooks.slack.com/services/", rule: "slack-token", tail: 8},
-	{prefix: "sk_live_", rule: "stripe-key", tail: 8},
-	{prefix: "sk_test_", rule: "stripe-key", tail: 8},
-	{prefix: "rk_live_", rule: "stripe-key", tail: 8},
-	{prefix: "rk_test_", rule: "stripe-key", tail: 8},
-	{prefix: "whsec_", rule: "stripe-key", tail: 8},
-	{prefix: "AIza", rule: "google-key", tail: 30},
-	{prefix: "GOCSPX-", rule: "google-key", tail: 16},
-	{prefix: "ya29.", rule: "google-key", tail: 16},
-	{prefix: "eyJ", rule: "jwt", tail: 12},
-	{prefix: "sk-ant-", rule: "vendor-key", tail: 16},
-	{prefix: "sk-proj-", rule: "vendor-key", tail: 16},
-	{prefix: "sk-", rule: "vendor-key", tail: 20, bounded: true},
-	{prefix: "hf_", rule: "vendor-key", tail: 24, bounded: true},
-	{prefix: "npm_", rule: "vendor-key", tail: 30, bounded: true},
-	{prefix: "pypi-AgE", rule: "vendor-key", tail: 16},
-	{prefix: "dop_v1_", rule: "vendor-key", tail: 16},
-	{prefix: "shpat_", rule: "vendor-key", tail: 16},
-	{prefix: "SG.", rule: "vendor-key", tail: 32, bounded: true},
-	{prefix: "dckr_pat_", rule: "vendor-key", tail: 16},
-	{prefix: "ATATT3", rule: "vendor-key", tail: 16},
-}
-
-// tokensByByte finds the shapes that start with a byte. It is never written.
-var tokensByByte = indexTokens()
-
-func indexTokens() (index [256][]tokenShape) {
-	for _, shape := range tokenShapes {
-		index[shape.prefix[0]] = append(index[shape.prefix[0]], shape)
+var tokenShapes = func() []tokenShape {
+	var shapes []tokenShape
+	add := func(rule string, tail int, upper, bounded bool, prefixes string) {
+		for prefix := range strings.SplitSeq(prefixes, " ") {
+			shapes = append(shapes, tokenShape{prefix: prefix, rule: rule, tail: tail, upper: upper, bounded: bounded})
+		}
 	}
-	return index
-}
+	add("aws-key", 16, true, false, "AKIA ASIA ABIA ACCA AIDA AROA")
+	add("aws-key", 16, true, true, "A3T")
+	add("github-token", 16, false, false, "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_")
+	add("gitlab-token", 16, false, false, "glpat- glrt- gldt- glptt- glsoat- glcbt- glagent- GR1348941")
+	add("slack-token", 8, false, false, "xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xapp- hooks.slack.com/services/")
+	add("stripe-key", 8, false, false, "sk_live_ sk_test_ rk_live_ rk_test_ whsec_")
+	add("google-key", 30, false, false, "AIza")
+	add("google-key", 16, false, false, "GOCSPX- ya29.")
+	add("google-key", 30, false, true, "1//0")
+	add("jwt", 12, false, false, "eyJ eyI eyK eyL")
+	add("vendor-key", 16, false, false, "sk-ant- sk-proj- sk-or-v1- pypi-AgE dop_v1_ doo_v1_ dor_v1_ shpat_ shpca_ shppa_ shpss_ dckr_pat_ ATATT3 lin_api_ "+
+		"NRAK- PMAK- gsk_ hvs. hvb. tfp_ rubygems_ sntrys_ sbp_ ntn_ glsa_ figd_ ddp_ duffel_test_ duffel_live_ EAACEdEose0cBA")
+	add("vendor-key", 20, false, true, "sk-")
+	add("vendor-key", 24, false, true, "hf_ r8_ xai-")
+	add("vendor-key", 30, false, true, "npm_")
+	add("vendor-key", 32, false, true, "SG. key-")
+	return shapes
+}()
 
-func tokenRules() []string {
-	rules := make([]string, 0, len(tokenShapes))
+const prefixBits = 12
+
+// tokenFilter has a bit for the first three bytes of every prefix, and tokensByHash the shapes behind each.
+var tokenFilter, tokensByHash = func() (filter [1 << prefixBits / 64]uint64, byHash map[uint32][]tokenShape) {
+	byHash = map[uint32][]tokenShape{}
 	for _, shape := range tokenShapes {
-		rules = append(rules, shape.rule)
+		p := shape.prefix
+		h := hash3(uint32(p[0]) | uint32(p[1])<<8 | uint32(p[2])<<16)
+		filter[h>>6] |= 1 << (h & 63)
+		byHash[h] = append(byHash[h], shape)
 	}
-	return rules
-}
+	return filter, byHash
+}()
+
+func hash3(v uint32) uint32 { return v * 2654435769 >> (32 - prefixBits) }
 
 // findTokens looks for prefixes at every position, inside words too: \b would miss an id that is glued to a word. The
 // span goes on to the end of the run, so that no tail is left of a longer token than expected.
-func findTokens(_ *Redactor, text string, add func(start, end int, rule string)) {
-	scan := tokenScan{text: text, dots: cursor{what: "."}}
-	for i := 0; i < len(text); i++ {
-		for _, shape := range tokensByByte[text[i]] {
-			if end := scan.end(shape, i); end > 0 {
-				add(i, end, shape.rule)
+func (s *scan) findTokens() {
+	text := s.text
+	look := tokenScan{text: text, dots: cursor{what: "."}}
+	head := uint32(text[0])<<8 | uint32(text[1])<<16
+	for i := 0; i+2 < len(text); i++ {
+		head = head>>8 | uint32(text[i+2])<<16
+		h := hash3(head)
+		if tokenFilter[h>>6]&(1<<(h&63)) == 0 {
+			continue
+		}
+		for _, shape := range tokensByHash[h] {
+			if end := look.end(shape, i); end > 0 {
+				s.add(i, end, shape.rule)
 				i = end - 1
+				if i+2 < len(text) {
+					head = uint32(text[i+1])<<8 | uint32(text[i+2])<<16
+				}
 				break
 			}
 		}
@@ -105,8 +91,8 @@ type tokenScan struct {
 }
 
 // end returns the end of the token of a shape that starts at i, or 0.
-func (scan *tokenScan) end(shape tokenShape, i int) int {
-	text := scan.text
+func (look *tokenScan) end(shape tokenShape, i int) int {
+	text := look.text
 	if !strings.HasPrefix(text[i:], shape.prefix) || (shape.bounded && i > 0 && isAlnum(text[i-1])) {
 		return 0
 	}
@@ -116,19 +102,19 @@ func (scan *tokenScan) end(shape tokenShape, i int) int {
 			return 0
 		}
 	}
-	for scan.run = max(scan.run, from); scan.run < len(text) && isTokenByte(text[scan.run]); {
-		scan.run++
+	for look.run = max(look.run, from); look.run < len(text) && isTokenByte(text[look.run]); {
+		look.run++
 	}
-	for scan.digits = max(scan.digits, from); scan.digits < len(text) && !isDigit(text[scan.digits]); {
-		scan.digits++
+	for look.digits = max(look.digits, from); look.digits < len(text) && !isDigit(text[look.digits]); {
+		look.digits++
 	}
 	switch {
-	case shape.rule == "jwt" && scan.dots.next(text, from) >= scan.run:
+	case shape.rule == "jwt" && look.dots.next(text, from) >= look.run:
 		return 0
-	case shape.bounded && scan.digits >= scan.run: // a word
+	case (shape.bounded || shape.rule == "vendor-key") && look.digits >= look.run: // a word
 		return 0
 	}
-	return trimDots(text, from, scan.run)
+	return trimDots(text, from, look.run)
 }
 
 func (shape tokenShape) allows(c byte) bool {
@@ -140,7 +126,7 @@ func (shape tokenShape) allows(c byte) bool {
 
 // isTokenByte covers base64 in both alphabets, its padding, percent escapes and the dots of a JWT.
 func isTokenByte(c byte) bool {
-	return isAlnum(c) || strings.IndexByte("_-./+=~%", c) >= 0
+	return isAlnum(c) || indexByte("_-./+=~%", c)
 }
 
 // trimDots gives the full stop of a sentence back.
@@ -151,30 +137,42 @@ func trimDots(text string, from, end int) int {
 	return end
 }
 
-// findAuthSchemes finds the credentials after "Bearer" and "Basic". Prose (basic authentication) has a plain word there.
-func findAuthSchemes(r *Redactor, text string, add func(start, end int, rule string)) {
+// findAuthSchemes finds the credentials after "Bearer", "Basic" and "Token". Prose (basic authentication) has a plain word
+// there.
+func (s *scan) findAuthSchemes() {
+	text := s.text
 	for i := 0; i+6 < len(text); i++ {
-		if text[i]|0x20 != 'b' {
+		if (text[i] != ' ' && text[i] != '\t') || i < 5 {
 			continue
 		}
-		for _, scheme := range [...]string{"bearer", "basic"} {
-			if !hasFoldPrefix(text[i:], scheme) {
-				continue
-			}
-			from := skipAny(text, i+len(scheme), " \t")
-			if from == i+len(scheme) {
-				continue
-			}
-			end := from
-			for end < len(text) && isTokenByte(text[end]) {
-				end++
-			}
-			if end = trimDots(text, from, end); end-from >= 6 && !isProse(text[from:end]) {
-				add(from, end, scheme)
-				i = end - 1
-			}
+		rule := schemeBefore(text, i)
+		if rule == "" {
+			continue
+		}
+		from := skipAny(text, i, " \t")
+		end := from
+		for end < len(text) && isTokenByte(text[end]) {
+			end++
+		}
+		if end = trimDots(text, from, end); end-from >= 6 && !isProse(text[from:end]) {
+			s.add(from, end, rule)
+		}
+		i = max(i, end-1)
+	}
+}
+
+func schemeBefore(text string, i int) string {
+	switch text[i-1] | 0x20 {
+	case 'r':
+		if i >= 6 && hasFoldPrefix(text[i-6:], "bearer") {
+			return "bearer"
+		}
+	case 'c':
+		if hasFoldPrefix(text[i-5:], "basic") {
+			return "basic"
 		}
 	}
+	return ""
 }
 
 // isProse is true for one word of letters: lower case, or with one leading capital.
@@ -185,15 +183,4 @@ func isProse(word string) bool {
 		}
 	}
 	return len(word) < 16
-}
-
-func hasFoldPrefix(s, lowerPrefix string) bool {
-	return len(s) >= len(lowerPrefix) && strings.EqualFold(s[:len(lowerPrefix)], lowerPrefix)
-}
-
-func skipAny(s string, i int, chars string) int {
-	for i < len(s) && strings.IndexByte(chars, s[i]) >= 0 {
-		i++
-	}
-	return i
 }

@@ -1,12 +1,15 @@
 package redaction
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 )
 
-// findUserinfo finds what stands between :// and @. It never asks a URL parser: errors quote the URLs that do not parse,
-// and a password may hold any of @ : / ? # %.
-func findUserinfo(r *Redactor, text string, add func(start, end int, rule string)) {
+// findURLs finds what stands between :// and @, and the {parts} of the policy's URL paths. It never asks a URL parser:
+// errors quote the URLs that do not parse, and a password may hold any of @ : / ? # %.
+func (s *scan) findURLs() {
+	text := s.text
 	for i := 0; ; {
 		next := strings.Index(text[i:], "://")
 		if next < 0 {
@@ -15,13 +18,66 @@ func findUserinfo(r *Redactor, text string, add func(start, end int, rule string
 		start := i + next + len("://")
 		end := start
 		// A second URL in the same run (x://a,y://b) is looked at on its own.
-		for end < len(text) && !isSpace(text[end]) && strings.IndexByte("\"<>`", text[end]) < 0 && !strings.HasPrefix(text[end:], "://") {
+		for end < len(text) && !isSpace(text[end]) && !indexByte("\"<>`", text[end]) && !strings.HasPrefix(text[end:], "://") {
 			end++
 		}
-		if at := userinfoEnd(text[start:end]); at > 0 && !isMasked(r, text[start:start+at]) {
-			add(start, start+at, "url-userinfo")
+		if s.seen&hasAt != 0 {
+			if at := userinfoEnd(text[start:end]); at > 0 && !isMasked(s.r, text[start:start+at]) {
+				s.add(start, start+at, "url-userinfo")
+			}
+		}
+		for _, template := range s.r.urlPaths {
+			template.find(text, start, end, s.add)
 		}
 		i = end
+	}
+}
+
+// urlPath is a compiled template: its segments in order, "" for a part that goes.
+type urlPath []string
+
+// newURLPath reads /feed/{token}/items.
+func newURLPath(template string) (urlPath, error) {
+	if !strings.HasPrefix(template, "/") || !strings.Contains(template, "{") {
+		return nil, errors.New("allowed are paths from the first slash on, with at least one {part}")
+	}
+	var path urlPath
+	for segment := range strings.SplitSeq(template[1:], "/") {
+		braced := strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}")
+		switch {
+		case braced:
+			segment = ""
+		case segment == "" || strings.ContainsAny(segment, "{}?#"):
+			return nil, fmt.Errorf("segment %q, allowed are plain segments and {parts}", segment)
+		}
+		path = append(path, segment)
+	}
+	return path, nil
+}
+
+// find adds the parts that go in a URL whose authority starts at text[start].
+func (p urlPath) find(text string, start, end int, add func(start, end int, rule string)) {
+	at := start
+	for at < end && text[at] != '/' {
+		at++
+	}
+	var parts [][2]int
+	for _, want := range p {
+		if at >= end || text[at] != '/' {
+			return
+		}
+		from := at + 1
+		for at = from; at < end && !indexByte("/?#", text[at]); {
+			at++
+		}
+		if want == "" {
+			parts = append(parts, [2]int{from, at})
+		} else if text[from:at] != want {
+			return
+		}
+	}
+	for _, part := range parts {
+		add(part[0], part[1], ruleURLPath)
 	}
 }
 

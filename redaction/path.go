@@ -23,22 +23,21 @@ type compiledPath []*spec.Segment
 type pathState []uint64
 
 // newPathSet compiles the paths of one list. Filters and positions from the end need the whole document and are refused.
-func newPathSet(list string, paths []string) (pathSet, error) {
+func newPathSet(paths []string, bad func(path string, err error) error) (pathSet, error) {
 	compiled := make(pathSet, 0, len(paths))
 	for _, path := range paths {
 		parsed, err := jsonpath.Parse(path)
 		if err != nil {
-			return nil, fmt.Errorf("redaction policy: %s: %q: %w", list, path, err)
+			return nil, bad(path, err)
 		}
 		segments := parsed.Query().Segments()
 		if len(segments) > maxSegments {
-			return nil, fmt.Errorf("redaction policy: %s: %q has %d segments, allowed are %d", list, path, len(segments), maxSegments)
+			return nil, bad(path, fmt.Errorf("%d segments, allowed are %d", len(segments), maxSegments))
 		}
 		for _, segment := range segments {
 			for _, selector := range segment.Selectors() {
 				if !supported(selector) {
-					return nil, fmt.Errorf("redaction policy: %s: %q: selector %s, allowed are names, wildcards, and indexes and slices counted from the start",
-						list, path, selector)
+					return nil, bad(path, fmt.Errorf("selector %s, allowed are names, wildcards, and indexes and slices counted from the start", selector))
 				}
 			}
 		}

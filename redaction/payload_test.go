@@ -76,9 +76,11 @@ func TestPayloadWithheld(t *testing.T) {
 			t.Parallel()
 			out := newRedactor(t, c.policy).Payload([]byte(c.in))
 			require.JSONEqf(t, `{"redrive":"withheld","reason":"`+string(c.want)+`"}`, string(out.JSON), "Payload(%s)", c.in)
-			require.Equal(t, redaction.Report{Withheld: true, Reason: c.want}, out.Report)
+			require.True(t, out.Report.Withheld)
+			require.Equal(t, c.want, out.Report.Reason)
+			require.Empty(t, out.Report.Counts)
 			again := newRedactor(t, redaction.Policy{}).Payload(out.JSON)
-			require.Equal(t, out, again, "a marker that is redacted again keeps its reason")
+			require.Equal(t, out.JSON, again.JSON, "a marker that is redacted again keeps its reason")
 		})
 	}
 }
@@ -130,6 +132,14 @@ func TestPayloadAllow(t *testing.T) {
 
 func TestPayloadReport(t *testing.T) {
 	t.Parallel()
-	out := newRedactor(t, redaction.Policy{}).Payload([]byte(`{"password":"p","to":"a@corp.example, b@corp.example","n":1}`))
-	require.Equal(t, redaction.Report{Fields: 1, Values: 2, ByRule: map[string]int{"password": 1, "email": 2}}, out.Report)
+	in := []byte(`{"password":"p","to":"a@corp.example, b@corp.example","n":1}`)
+	out := newRedactor(t, redaction.Policy{}).Payload(in)
+	require.Regexp(t, `^[0-9a-f]{64}$`, out.Report.Policy)
+	require.Equal(t, redaction.Report{
+		Fields: 1, Values: 2, ByRule: map[string]int{"password": 1, "email": 2}, Bytes: len(in), Policy: out.Report.Policy, Engine: redaction.EngineVersion,
+		Counts: []redaction.Count{
+			{Rule: "email", Surface: redaction.SurfaceString, Operator: redaction.OpClass, N: 2},
+			{Rule: "password", Surface: redaction.SurfaceField, Operator: redaction.OpClass, N: 1},
+		},
+	}, out.Report)
 }

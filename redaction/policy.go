@@ -1,13 +1,9 @@
 package redaction
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"time"
-
-	"github.com/goccy/go-yaml"
 )
 
 // Mode says what happens to a value that no rule names.
@@ -27,6 +23,8 @@ func AllModes() []Mode { return []Mode{DenyList, AllowList, Withhold} }
 const (
 	DefaultMaxBytes     = 2 << 20         // Temporal's own limit for one payload
 	DefaultMaxDepth     = 64              // containers inside each other
+	DefaultMaxTokens    = 500_000         // objects, arrays, strings, numbers and literals
+	DefaultMaxDecode    = 8 << 20         // bytes of base64, hex and escapes that are looked into
 	DefaultMaxTextBytes = 1 << 20         // error texts and stacks
 	DefaultBudget       = 5 * time.Second // wall clock for one payload or text
 )
@@ -34,12 +32,17 @@ const (
 // The largest depth a policy may ask for: the walker recurses, and jsontext itself stops at 10000.
 const maxMaxDepth = 1000
 
-// Policy is what a user writes about one job type. The zero value is the default policy: deny-list with all presets.
-// The presets are always on; Keys, Paths and Patterns add to them and only Allow takes away.
+// Policy is what a user writes about one job type. The zero value is the default policy: deny-list with [DefaultPresets].
+// User rules extend the defaults; only Allow takes away, and only ReplaceDefaults switches presets off.
 type Policy struct {
-	// Mode is one of [AllModes], [DenyList] when empty.
+	// Mode is one of [AllModes], [DenyList] when empty, [AllowList] when empty and the preset strict is on.
 	Mode Mode `yaml:"mode"`
-	// Keys are names whose whole value goes. Case, separators and camelCase do not matter: customerRef is customer_ref.
+	// Presets are added to [DefaultPresets].
+	Presets []Preset `yaml:"presets"`
+	// ReplaceDefaults leaves only Presets on.
+	ReplaceDefaults bool `yaml:"replace_defaults"`
+	// Keys are names whose whole value goes. Case, separators and camelCase do not matter: customerRef is customer_ref. A *
+	// stands for any part of a name.
 	Keys []string `yaml:"keys"`
 	// Allow keeps what a key preset would remove. An entry is a key name, or an RFC 9535 path when it starts with $.
 	// In allow-list mode the paths are what is kept. A path lifts presets for the node it selects, not for those below.
@@ -48,11 +51,29 @@ type Policy struct {
 	Paths []string `yaml:"paths"`
 	// Patterns are detectors of the user's own.
 	Patterns []Pattern `yaml:"patterns"`
+	// Literals are texts that go wherever they stand, whatever their case.
+	Literals []string `yaml:"literals"`
+	// URLPaths are templates of URL paths whose {parts} go: /feed/{token}/items.
+	URLPaths []string `yaml:"url_paths"`
+	// Operators say what stands in the place of a value, by the rule's name; [OpClass] where none is named.
+	Operators map[string]Operator `yaml:"operators"`
+	// PrivateIPs removes private, loopback and link-local addresses as well.
+	PrivateIPs bool `yaml:"private_ips"`
+	// DuplicateKeys is one of [AllDuplicates], [WithholdAll] when empty.
+	DuplicateKeys Duplicates `yaml:"duplicate_keys"`
+	// HighEntropy removes long random strings of no known shape, wherever they stand. On in the preset strict.
+	HighEntropy bool `yaml:"high_entropy"`
+	// HMACKeys are the keys of [OpHMAC]: the first one writes, all are recognised. No file holds them.
+	HMACKeys []HMACKey `yaml:"-" json:"-"`
 
 	// MaxBytes is the largest payload that is looked into, in bytes; 0 means [DefaultMaxBytes].
 	MaxBytes int `yaml:"max_bytes"`
 	// MaxDepth is the deepest nesting of objects and arrays; 0 means [DefaultMaxDepth], at most 1000.
 	MaxDepth int `yaml:"max_depth"`
+	// MaxTokens is the largest number of values, containers included; 0 means [DefaultMaxTokens].
+	MaxTokens int `yaml:"max_tokens"`
+	// MaxDecode is how many bytes of encoded text are decoded and looked into; 0 means [DefaultMaxDecode].
+	MaxDecode int `yaml:"max_decode_bytes"`
 	// MaxTextBytes is the longest text that [Redactor.Text] looks into, in bytes; 0 means [DefaultMaxTextBytes].
 	MaxTextBytes int `yaml:"max_text_bytes"`
 	// Budget is the wall-clock time one payload or text may take; 0 means [DefaultBudget].
@@ -67,41 +88,30 @@ type Pattern struct {
 	Match string `yaml:"match"`
 }
 
-// ParsePolicy reads a policy from YAML. Unknown and repeated keys are refused with their line; an empty document is the
-// default policy. The rules themselves are checked by [Compile].
-func ParsePolicy(source []byte) (Policy, error) {
-	var policy Policy
-	decoder := yaml.NewDecoder(bytes.NewReader(source), yaml.Strict())
-	if err := decoder.Decode(&policy); err != nil {
-		if errors.Is(err, io.EOF) {
-			return Policy{}, nil
-		}
-		return Policy{}, fmt.Errorf("redaction policy: %s", yaml.FormatError(err, false, true))
-	}
-	var second any
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return Policy{}, errors.New("redaction policy: more than one YAML document, one is allowed")
-	}
-	return policy, nil
-}
-
 func (p Policy) withDefaults() Policy {
 	if p.Mode == "" {
 		p.Mode = DenyList
+		if p.strict() {
+			p.Mode = AllowList
+		}
 	}
-	if p.MaxBytes == 0 {
-		p.MaxBytes = DefaultMaxBytes
+	if p.DuplicateKeys == "" {
+		p.DuplicateKeys = WithholdAll
 	}
-	if p.MaxDepth == 0 {
-		p.MaxDepth = DefaultMaxDepth
-	}
-	if p.MaxTextBytes == 0 {
-		p.MaxTextBytes = DefaultMaxTextBytes
-	}
-	if p.Budget == 0 {
-		p.Budget = DefaultBudget
-	}
+	p.HighEntropy = p.HighEntropy || p.strict()
+	orDefault(&p.MaxBytes, DefaultMaxBytes)
+	orDefault(&p.MaxDepth, DefaultMaxDepth)
+	orDefault(&p.MaxTokens, DefaultMaxTokens)
+	orDefault(&p.MaxDecode, DefaultMaxDecode)
+	orDefault(&p.MaxTextBytes, DefaultMaxTextBytes)
+	orDefault(&p.Budget, DefaultBudget)
 	return p
+}
+
+func orDefault[N int | time.Duration](value *N, otherwise N) {
+	if *value == 0 {
+		*value = otherwise
+	}
 }
 
 // validate checks what does not need compiling: the mode and the limits.
@@ -109,17 +119,32 @@ func (p Policy) validate() error {
 	switch p.Mode {
 	case DenyList, AllowList, Withhold:
 	default:
-		return fmt.Errorf("redaction policy: mode %q, allowed are %q", p.Mode, AllModes())
+		return p.badKey("mode", string(p.Mode), fmt.Errorf("allowed are %q", AllModes()))
 	}
-	switch {
-	case p.MaxBytes < 0:
-		return fmt.Errorf("redaction policy: max_bytes %d, allowed is 1 or more", p.MaxBytes)
-	case p.MaxDepth < 0 || p.MaxDepth > maxMaxDepth:
-		return fmt.Errorf("redaction policy: max_depth %d, allowed is 1 to %d", p.MaxDepth, maxMaxDepth)
-	case p.MaxTextBytes < 0:
-		return fmt.Errorf("redaction policy: max_text_bytes %d, allowed is 1 or more", p.MaxTextBytes)
-	case p.Budget < 0:
-		return fmt.Errorf("redaction policy: budget %s, allowed is more than 0", p.Budget)
+	if !slices.Contains(AllDuplicates(), p.DuplicateKeys) {
+		return p.badKey("duplicate_keys", string(p.DuplicateKeys), fmt.Errorf("allowed are %q", AllDuplicates()))
+	}
+	for _, limit := range []struct {
+		name     string
+		got, max int
+	}{
+		{"max_bytes", p.MaxBytes, 1 << 30},
+		{"max_depth", p.MaxDepth, maxMaxDepth},
+		{"max_tokens", p.MaxTokens, 1 << 30},
+		{"max_decode_bytes", p.MaxDecode, 1 << 30},
+		{"max_text_bytes", p.MaxTextBytes, 1 << 30},
+	} {
+		if limit.got < 1 || limit.got > limit.max {
+			return p.badKey(limit.name, "", fmt.Errorf("%d, allowed is 1 to %d", limit.got, limit.max))
+		}
+	}
+	if p.Budget < 0 {
+		return p.badKey("budget", "", fmt.Errorf("%s, allowed is more than 0", p.Budget))
+	}
+	for _, key := range p.HMACKeys {
+		if err := key.validate(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -10,25 +10,37 @@ import (
 type span struct {
 	start, end int // bytes, half open
 	rule       string
+	with       string // what stands in its place; set by splice
 }
 
-// placeholderHead opens every placeholder: "[redacted:" rule "]".
-const placeholderHead = "[redacted:"
+// placeholderHead opens every placeholder: "[redacted]", "[redacted:" rule "]" or "[redacted:" rule ":" detail "]".
+const placeholderHead = "[redacted"
 
-func placeholder(rule string) string { return placeholderHead + rule + "]" }
+const (
+	maxRuleName = 32  // bounds a placeholder's label
+	maxDetail   = 300 // and what an operator adds to it
+)
 
-// placeholderEnd returns the end of the placeholder that starts at s[i], or -1. Only a rule's own name counts, so that a
-// payload cannot hide a value in something that looks like a placeholder.
+// placeholderEnd returns the end of the placeholder that starts at s[i], or -1. Only a rule's own name and what this
+// policy's operators write count, so that a payload cannot hide a value in something that looks like a placeholder.
 func (r *Redactor) placeholderEnd(s string, i int) int {
 	if !strings.HasPrefix(s[i:], placeholderHead) {
 		return -1
 	}
-	rest := s[i+len(placeholderHead):]
-	end := strings.IndexByte(rest[:min(len(rest), maxRuleName+1)], ']')
-	if end < 0 || !r.labels[rest[:end]] {
+	at := i + len(placeholderHead)
+	rest := s[at:]
+	if strings.HasPrefix(rest, "]") {
+		return at + 1
+	}
+	end := strings.IndexByte(rest[:min(len(rest), maxRuleName+maxDetail)], ']')
+	if end < 1 || rest[0] != ':' {
 		return -1
 	}
-	return i + len(placeholderHead) + end + 1
+	label, detail, found := strings.Cut(rest[1:end], ":")
+	if !r.labels[label] || (found && !r.ownDetail(label, detail)) {
+		return -1
+	}
+	return at + end + 1
 }
 
 // placeholders returns where s already holds placeholders, in order.
@@ -71,9 +83,10 @@ func (r *Redactor) between(s string) []string {
 func merge(spans, protected []span) []span {
 	spans = respect(spans, protected)
 	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
-	var merged []span
+	merged := spans[:0]
 	widest := 0
 	for _, s := range spans {
+		s.with = ""
 		last := len(merged) - 1
 		if last < 0 || s.start >= merged[last].end {
 			merged = append(merged, s)
@@ -93,7 +106,7 @@ func respect(spans, placeholders []span) []span {
 	if len(placeholders) == 0 {
 		return spans
 	}
-	kept := make([]span, 0, len(spans))
+	kept := spans[:0]
 	for _, s := range spans {
 		first := sort.Search(len(placeholders), func(i int) bool { return placeholders[i].end > s.start })
 		last := sort.Search(len(placeholders), func(i int) bool { return placeholders[i].start >= s.end }) - 1
@@ -110,13 +123,21 @@ func respect(spans, placeholders []span) []span {
 	return kept
 }
 
-// splice replaces merged spans by their placeholders, once and from left to right.
-func splice(s string, merged []span) string {
+// splice replaces merged spans, once and from left to right.
+func (r *Redactor) splice(s string, merged []span) string {
+	if len(merged) == 0 {
+		return s
+	}
 	var out strings.Builder
+	out.Grow(len(s) + 16*len(merged))
 	at := 0
-	for _, m := range merged {
+	for i := range merged {
+		m := &merged[i]
+		if m.with == "" {
+			m.with = r.replacement(m.rule, s[m.start:m.end])
+		}
 		out.WriteString(s[at:m.start])
-		out.WriteString(placeholder(m.rule))
+		out.WriteString(m.with)
 		at = m.end
 	}
 	out.WriteString(s[at:])
@@ -126,8 +147,8 @@ func splice(s string, merged []span) string {
 // unsplice maps sorted spans of a spliced string back to the string before. What touches a placeholder takes its whole
 // span along.
 func unsplice(found, merged []span) []span {
-	starts, ends := newRewind(merged), newRewind(merged)
-	mapped := make([]span, 0, len(found))
+	starts, ends := rewind{cuts: merged}, rewind{cuts: merged}
+	mapped := make([]span, 0, len(found)+len(merged))
 	for _, f := range found {
 		start, _ := starts.back(f.start)
 		_, end := ends.back(f.end)
@@ -142,14 +163,12 @@ type rewind struct {
 	shift int // the original place minus the spliced one, behind the cuts that were passed
 }
 
-func newRewind(cuts []span) *rewind { return &rewind{cuts: cuts} }
-
 // back returns the original place of a spliced one: the edges of the cut when it lies within a placeholder.
 func (w *rewind) back(at int) (low, high int) {
 	for len(w.cuts) > 0 {
 		cut := w.cuts[0]
 		from := cut.start - w.shift
-		to := from + len(placeholder(cut.rule))
+		to := from + len(cut.with)
 		if at <= from {
 			break
 		}

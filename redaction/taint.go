@@ -1,13 +1,16 @@
 package redaction
 
 import (
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"html"
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxTainted is how many different values a payload may taint; beyond that its texts are withheld instead of searched.
@@ -20,7 +23,7 @@ type Taint struct {
 }
 
 type taintSet struct {
-	needles []needle
+	needles *needleSet
 	blind   bool // the payload was too large or held too much: texts are withheld
 }
 
@@ -36,39 +39,50 @@ func (r *Redactor) Taint(raw []byte) (taint Taint) {
 		return Taint{set: &taintSet{blind: true}}
 	}
 	rec := r.newRecord()
-	doc, err := r.parse(string(raw), r.root(), 0, rec)
+	defer rec.release()
+	doc, err := r.parse(string(raw), raw, r.root(), 0, rec)
 	if err != nil {
-		if reasonOf(err) == ReasonTimeBudget {
+		switch reasonOf(err) {
+		case ReasonTimeBudget, ReasonWorkBudget, ReasonDecodeBudget, ReasonTooMany:
 			return Taint{set: &taintSet{blind: true}}
 		}
-		rec.findings = words(strings.ToValidUTF8(string(raw), "\uFFFD"))
+		rec.findings = wordsOf(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	}
+	return r.collect(rec.findings, doc.kept())
+}
+
+// kept returns the texts of a document that stay.
+func (d *document) kept() map[string]bool {
 	kept := map[string]bool{}
-	for _, l := range doc.leaves {
-		if len(l.spans) == 0 {
-			kept[l.text] = true
+	for i := range d.nodes {
+		if n := &d.nodes[i]; n.edit == 0 {
+			kept[d.text(n)] = true
 		}
 	}
-	tainted := taintSet{}
+	return kept
+}
+
+// collect spells the findings out. What allow-list mode removes in one place and keeps in another is no secret.
+func (r *Redactor) collect(findings []finding, kept map[string]bool) Taint {
+	var needles []needle
 	seen := map[string]bool{}
-	for _, f := range rec.findings {
+	for _, f := range findings {
 		if seen[f.text] || (f.rule == ruleUnlisted && kept[f.text]) {
 			continue
 		}
-		seen[f.text] = true
+		if seen[f.text] = true; len(seen) > maxTainted {
+			return Taint{set: &taintSet{blind: true}}
+		}
 		for _, part := range r.between(f.text) {
-			tainted.needles = append(tainted.needles, r.spellings(part, f)...)
+			needles = append(needles, r.spellings(part, f)...)
 		}
 	}
-	if len(seen) > maxTainted {
-		tainted = taintSet{blind: true}
-	}
-	return Taint{set: &tainted}
+	return Taint{set: &taintSet{needles: newNeedleSet(needles)}}
 }
 
-// words cuts a payload that is no JSON into what an error may quote of it: whatever stands between quotes, and between
+// wordsOf cuts a payload that is no JSON into what an error may quote of it: whatever stands between quotes, and between
 // any punctuation of JSON.
-func words(raw string) []finding {
+func wordsOf(raw string) []finding {
 	var found []finding
 	for quoted := range strings.SplitSeq(raw, `"`) {
 		found = append(found, finding{rule: rulePayload, text: strings.TrimSpace(quoted)})
@@ -114,21 +128,35 @@ func quotedSpellings(value, rule string) []needle {
 // textSpellings lists how Go, JSON, URLs and basic authentication write a value.
 func textSpellings(value string, number bool) []string {
 	inJSON := escaped(value)
-	html, err := json.Marshal(value) // encoding/json writes < as \u003c
+	safe, err := json.Marshal(value) // encoding/json writes < as \u003c
 	if err != nil {
-		html = []byte(`""`)
+		safe = []byte(`""`)
 	}
-	inHTML := unquoted(string(html))
+	inHTML := unquoted(string(safe))
 	spellings := []string{
 		value, inJSON, inHTML, escaped(inJSON), escaped(inHTML),
 		unquoted(strconv.Quote(value)), unquoted(strconv.QuoteToASCII(value)),
 		url.QueryEscape(value), url.PathEscape(value), hex.EncodeToString([]byte(value)),
 	}
 	spellings = append(spellings, base64Spellings(value)...)
+	spellings = append(spellings, base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(value)),
+		strings.ReplaceAll(value, "'", `'\''`), html.EscapeString(value), norm.NFKC.String(value))
+	if digits := digitsIn(value); len(digits) >= 2*minTaint && len(value) <= 2*len(digits) {
+		spellings = append(spellings, digits)
+	}
 	if number {
 		spellings = append(spellings, numberSpellings(value)...)
 	}
 	return spellings
+}
+
+func digitsIn(value string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return c
+		}
+		return -1
+	}, value)
 }
 
 func unquoted(s string) string { return s[1 : len(s)-1] }
@@ -157,52 +185,4 @@ func numberSpellings(value string) []string {
 		return nil
 	}
 	return []string{strconv.FormatFloat(f, 'g', -1, 64), strconv.FormatFloat(f, 'f', -1, 64), strconv.FormatFloat(f, 'f', 6, 64), strconv.FormatFloat(f, 'e', 6, 64)}
-}
-
-// Text takes the values of t and every detected secret out of an error text, a stack or a panic value. Invalid UTF-8 is
-// replaced, a text above Policy.MaxTextBytes is withheld, and it never panics.
-func (r *Redactor) Text(text string, t Taint) (redacted string) {
-	defer func() {
-		if recover() != nil {
-			redacted = placeholder(ruleWithheld)
-		}
-	}()
-	if len(text) > r.policy.MaxTextBytes || (t.set != nil && t.set.blind) {
-		return placeholder(ruleWithheld)
-	}
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	found := r.detectOnce(text)
-	if t.set != nil {
-		rec := r.newRecord()
-		err := rec.search(lower(text), t.set.needles, func(n needle, at int) error {
-			if start, end := at+n.trim, at+len(n.text)-n.trim; n.standsAlone(text, start, end) {
-				found = addSpan(found, span{start: start, end: end, rule: n.rule})
-			}
-			return nil
-		})
-		if err != nil {
-			return placeholder(ruleWithheld)
-		}
-	}
-	return splice(text, r.settle(text, merge(found, r.placeholders(text))))
-}
-
-// cutMark ends a text that was cut.
-const cutMark = "…[truncated]"
-
-// Truncate cuts s to at most limit bytes, mark included, at a rune boundary. Redact first, then truncate: a cut through
-// a secret leaves a part that no rule recognises. A limit too small for the mark cuts without one.
-func Truncate(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	mark := cutMark
-	if limit < len(mark) {
-		mark = ""
-	}
-	cut := max(0, limit-len(mark))
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + mark
 }

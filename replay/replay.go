@@ -10,6 +10,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redrivehq/redrive/job"
@@ -28,10 +29,21 @@ type Store interface {
 type Client struct {
 	temporal client.Client
 	store    Store
+	data     converter.DataConverter // of a client that encrypts; nil of any other
 }
 
-// New returns a client; c and store stay the caller's to close.
-func New(c client.Client, store Store) *Client { return &Client{temporal: c, store: store} }
+// New returns a client; c and store stay the caller's to close. With a *worker.Client that encrypts, requests also end a
+// Replay whose own key was destroyed, which no worker can continue.
+func New(c client.Client, store Store) *Client {
+	r := &Client{temporal: c, store: store}
+	if own, ok := c.(interface {
+		Encrypts() bool
+		DataConverter() converter.DataConverter
+	}); ok && own.Encrypts() {
+		r.data = own.DataConverter()
+	}
+	return r
+}
 
 // Send makes a request durable and returns its id, which is made up when the request has none. Errors wrap
 // ErrInvalidRequest or job.ErrNotFound; after any other, the same request with the same id may be sent again.
@@ -45,6 +57,11 @@ func (c *Client) Send(ctx context.Context, id job.DeadLetterID, kind job.Request
 	}
 	if r.RequestID == "" {
 		r.RequestID = newRequestID()
+	}
+	if c.data != nil {
+		if err := c.release(ctx, letter.KeyID); err != nil {
+			return r.RequestID, fmt.Errorf("%s %s: %w", kind, id, err)
+		}
 	}
 	_, err = c.temporal.SignalWithStartWorkflow(ctx, letter.ReplayWorkflowID(), string(kind), r, client.StartWorkflowOptions{
 		TaskQueue:             job.QueueWorkflows,

@@ -4,5 +4,6 @@
 // the run that exists, with its state, and starts nothing. The same key with another payload is a ConflictError,
 // since one of the two callers is wrong. Everything that could be refused is refused before anything is started.
 //
-// How long a key is remembered is the namespace's retention; a worker warns at start when a policy's key_ttl is longer.
+// How long a key is remembered is the namespace's retention; with a policy of dedupe: store, a key that is started again
+// after that gets the result it had, and its handler does not run (job.OnceForKey).
 package starter

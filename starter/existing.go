@@ -11,6 +11,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/redrivehq/redrive/internal/history"
 	"github.com/redrivehq/redrive/job"
@@ -63,7 +64,10 @@ func (c *Client) samePayload(ctx context.Context, e job.Envelope, runID string) 
 		if err != nil {
 			return false, err
 		}
-		input, err := history.Input(started, c.options.DataConverter)
+		input, err := history.Input(started, c.options.DataConverter, converter.WorkflowSerializationContext{WorkflowID: e.ID().JobWorkflowID()})
+		if errors.Is(err, job.ErrPayloadGone) {
+			return true, nil // what nobody can read contradicts nothing
+		}
 		if err != nil {
 			return false, err
 		}
@@ -72,7 +76,7 @@ func (c *Client) samePayload(ctx context.Context, e job.Envelope, runID string) 
 			return false, nil //nolint:nilerr // what was started cannot be read as an envelope: it is not the same
 		}
 		if known.Replay == nil || known.Replay.OriginalRunID == "" {
-			return known.SchemaVersion == e.SchemaVersion && known.PayloadRef == e.PayloadRef && sameJSON(known.Payload, e.Payload), nil
+			return c.sameInput(ctx, known, e)
 		}
 		runID = known.Replay.OriginalRunID
 	}

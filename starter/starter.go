@@ -26,13 +26,27 @@ var ErrNotRunning = errors.New("job is not running")
 
 // Options configure a Client.
 type Options struct {
-	// DataConverter must be the workers'. Default: the SDK's.
+	// DataConverter must be the workers'. Default: the client's, if it is a *worker.Client, else the SDK's.
 	DataConverter converter.DataConverter
+	// Vault takes payloads that are too large for Temporal, or that Sensitive wants. Nil: they are refused.
+	Vault Vault
+	// Sensitive names the job types whose payloads always go through the vault. Nil: none.
+	Sensitive func(t job.Type) bool
 	// Screen looks for a secret or personal data in a key and names the rule that found one; a key becomes part of
 	// plaintext workflow IDs. Nil: not screened.
 	Screen func(key string) (rule string, found bool)
 	// Logger. Default: none.
 	Logger *zap.Logger
+}
+
+// Vault keeps payloads encrypted, apart from Temporal; *vault.Vault is one. It is safe for concurrent use.
+type Vault interface {
+	// Put stores a payload under a reference that is new. The subject is whom it is about, and may be empty.
+	Put(ctx context.Context, ref job.PayloadRef, id job.KeyID, subject string, payload []byte) error
+	// Open returns the payload of a reference; the error wraps job.ErrPayloadGone when it is gone for good.
+	Open(ctx context.Context, ref job.PayloadRef, id job.KeyID) ([]byte, error)
+	// Erase drops the payload of a reference.
+	Erase(ctx context.Context, ref job.PayloadRef) error
 }
 
 // Client enqueues jobs, waits for them and cancels them. It is safe for concurrent use.
@@ -46,6 +60,11 @@ type Client struct {
 
 // New returns a client; c stays the caller's to close.
 func New(c client.Client, options Options) *Client {
+	if own, ok := c.(interface {
+		DataConverter() converter.DataConverter
+	}); ok && options.DataConverter == nil {
+		options.DataConverter = own.DataConverter()
+	}
 	if options.DataConverter == nil {
 		options.DataConverter = converter.GetDefaultDataConverter()
 	}
@@ -63,6 +82,8 @@ type EnqueueOptions struct {
 	Priority      int           // 1 (first) to 5; default 3
 	Subject       string        // opaque id of the person the data is about
 	Tags          []string
+	// Vault sends the payload through the vault, whatever its size and type.
+	Vault bool
 }
 
 // Enqueued is a job that exists, started by this call or by an earlier one.
@@ -92,11 +113,17 @@ func Enqueue[P any](ctx context.Context, c *Client, t job.Type, key job.Key, pay
 
 // Start is Enqueue for an envelope that exists already. Fields of o that are set replace the envelope's.
 func (c *Client) Start(ctx context.Context, e job.Envelope, o EnqueueOptions) (Enqueued, error) {
+	given := e.Payload
 	e, err := c.prepare(e, o)
 	if err != nil {
 		return Enqueued{}, c.refuse(e.ID(), err)
 	}
 	id := e.ID()
+	if e.PayloadRef != "" && len(given) > 0 {
+		if err := c.options.Vault.Put(ctx, e.PayloadRef, id, e.Subject, given); err != nil {
+			return Enqueued{}, fmt.Errorf("enqueue %s: %w", id, err)
+		}
+	}
 	run, err := c.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID:                                       id.JobWorkflowID(),
 		TaskQueue:                                job.QueueWorkflows,
@@ -111,6 +138,12 @@ func (c *Client) Start(ctx context.Context, e job.Envelope, o EnqueueOptions) (E
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
 	case errors.As(err, &started):
+		if e.PayloadRef != "" && len(given) > 0 { // nobody will ever ask for this copy
+			if err := c.options.Vault.Erase(ctx, e.PayloadRef); err != nil {
+				c.options.Logger.Warn("a copy of a payload stays in the vault", zap.String("payload_ref", string(e.PayloadRef)), zap.Error(err))
+			}
+			e.Payload, e.PayloadRef = given, ""
+		}
 		return c.existing(ctx, e, started.RunId)
 	case err != nil:
 		return Enqueued{}, fmt.Errorf("enqueue %s: %w", id, err)
@@ -152,6 +185,10 @@ func (c *Client) prepare(e job.Envelope, o EnqueueOptions) (job.Envelope, error)
 	if !o.Deadline.IsZero() {
 		deadline := o.Deadline.UTC()
 		e.Deadline = &deadline
+	}
+	e, err := c.divert(e, o)
+	if err != nil {
+		return e, err
 	}
 	if err := e.Validate(); err != nil {
 		return e, err

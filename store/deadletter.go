@@ -37,7 +37,12 @@ func (db *DB) RecordFailure(ctx context.Context, letter job.DeadLetter, payload 
 				return err
 			}
 		}
-		return db.insertPayload(ctx, tx, payload)
+		if payload == nil {
+			return nil
+		}
+		owned := *payload
+		owned.Namespace, owned.Subject = letter.Namespace, letter.Subject
+		return db.insertPayload(ctx, tx, owned)
 	})
 	return db.wrap(ctx, err, "record dead letter %s", letter.ID)
 }
@@ -123,8 +128,8 @@ func letterFields(l *job.DeadLetter) []any {
 	}
 }
 
-// DeadLetter returns a dead letter with its whole lineage, all of one moment; each part is oldest first, and
-// the current failure is the last of Failures. The error wraps job.ErrNotFound.
+// DeadLetter returns a dead letter with its whole lineage and where its effects stand, all of one moment; each part of
+// the lineage is oldest first, and the current failure is the last of Failures. The error wraps job.ErrNotFound.
 func (db *DB) DeadLetter(ctx context.Context, id job.DeadLetterID) (job.DeadLetter, error) {
 	var letter job.DeadLetter
 	err := db.snapshot(ctx, func(tx *sql.Tx) error {
@@ -140,7 +145,13 @@ func (db *DB) DeadLetter(ctx context.Context, id job.DeadLetterID) (job.DeadLett
 		if letter.History, err = db.replays(ctx, tx, id); err != nil {
 			return err
 		}
-		letter.Requests, err = db.requests(ctx, tx, id)
+		if letter.Requests, err = db.requests(ctx, tx, id); err != nil {
+			return err
+		}
+		if letter.Effects, err = db.standing(ctx, tx, id); err != nil {
+			return err
+		}
+		letter.Erased, err = db.erasure(ctx, tx, id)
 		return err
 	})
 	if err != nil {

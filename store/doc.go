@@ -7,6 +7,8 @@
 //	failures      one row per run that failed, by (dead letter, run); never changed
 //	replays       one row per replay, by (dead letter, number); begun, then finished with an outcome, then never changed
 //	requests      one row per operator request, by (dead letter, request id, kind), refused ones too; never changed
+//	audit         who saw payloads as they are, and who erased; never changed
+//	erasures      tombstones of erased data, one per job key
 //	payloads      sealed payloads by reference; an erased one keeps its row, so that no late writer brings it back
 //
 // Every write is one transaction: when a method returns nil, all of it is durable, and after an error none of it is

@@ -124,6 +124,29 @@ func (db *DB) Effect(ctx context.Context, id job.EffectID) (job.EffectRecord, er
 	return e.read().EffectRecord, nil
 }
 
+// Standing returns where the effects of a lineage stand, without the row that stands for the job itself: unsettled ones first, then by name, at most
+// job.MaxListedEffects.
+func (db *DB) Standing(ctx context.Context, id job.DeadLetterID) ([]job.EffectStanding, error) {
+	found, err := db.standing(ctx, db.sql, id)
+	return found, db.wrap(ctx, err, "read effects of %s", id)
+}
+
+// standing leaves results in the database: there may be many, and large ones.
+func (db *DB) standing(ctx context.Context, q queryer, id job.DeadLetterID) ([]job.EffectStanding, error) {
+	var found []job.EffectStanding
+	err := db.query(ctx, q, func(row scanner) error {
+		var e job.EffectStanding
+		err := row.Scan(&e.Name, &e.State, &e.Fence, &e.Unsettled, instant{&e.UpdatedAt})
+		found = append(found, e)
+		return err
+	}, `SELECT name, state, fence,
+			state = 'unknown' OR (state = 'claimed' AND NOT downstream AND claim_expires_at <= `+db.dialect.now()+`) AS unsettled,
+			updated_at
+		FROM effects WHERE dead_letter_id = ? AND name <> ? ORDER BY unsettled DESC, name LIMIT ?`,
+		id, job.EffectJob, job.MaxListedEffects)
+	return found, err
+}
+
 // Effects returns the effects of a job by name; none when the ledger knows none.
 func (db *DB) Effects(ctx context.Context, namespace string, id job.KeyID) ([]job.EffectRecord, error) {
 	var found []job.EffectRecord

@@ -32,20 +32,21 @@ func (db *DB) SaveRequest(ctx context.Context, r job.RequestRecord) error {
 
 func (db *DB) insertRequest(ctx context.Context, tx *sql.Tx, r job.RequestRecord) (added bool, err error) {
 	n, err := db.exec(ctx, tx, `
-		INSERT INTO requests (dead_letter_id, request_id, kind, seq, actor, reason, note, accepted, replay, refusal,
-			requested_at, state)
-		VALUES (?, ?, ?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM requests WHERE dead_letter_id = ?), ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO requests (dead_letter_id, request_id, kind, seq, actor, reason, note, effect, happened, accepted, replay,
+			refusal, requested_at, state)
+		VALUES (?, ?, ?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM requests WHERE dead_letter_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (dead_letter_id, request_id, kind) DO NOTHING`,
-		r.DeadLetterID, r.RequestID, r.Kind, r.DeadLetterID, r.Actor, r.Reason, r.Text, r.Accepted, r.Replay,
+		r.DeadLetterID, r.RequestID, r.Kind, r.DeadLetterID, r.Actor, r.Reason, r.Text, r.Effect, r.Happened, r.Accepted, r.Replay,
 		document{r.Refusal}, micros(r.At), r.State)
 	return n > 0, err
 }
 
-const requestColumns = `dead_letter_id, request_id, kind, actor, reason, note, accepted, replay, refusal, requested_at, state`
+const requestColumns = `dead_letter_id, request_id, kind, actor, reason, note, effect, happened, accepted, replay, refusal,
+	requested_at, state`
 
 func requestFields(r *job.RequestRecord) []any {
 	return []any{
-		&r.DeadLetterID, &r.RequestID, &r.Kind, &r.Actor, &r.Reason, &r.Text, &r.Accepted, &r.Replay,
+		&r.DeadLetterID, &r.RequestID, &r.Kind, &r.Actor, &r.Reason, &r.Text, &r.Effect, &r.Happened, &r.Accepted, &r.Replay,
 		document{&r.Refusal},
 		instant{&r.At},
 		&r.State,

@@ -33,12 +33,15 @@ const (
 	MetricAttempts        = "redrive.attempts"
 	MetricCountedAttempts = "redrive.job.counted_attempts"
 	MetricEffects         = "redrive.effects"
+	MetricWithheld        = "redrive.redaction.withheld"
+	MetricRedactionMisses = "redrive.redaction.misses"
+	MetricPrivacy         = "redrive.privacy"
 )
 
 // Metrics counts what a worker's Observer hears. It is safe for concurrent use.
 type Metrics struct {
-	granted, extensions, expiries, suspects, attempts, effects metric.Int64Counter
-	counted                                                    metric.Int64Histogram
+	granted, extensions, expiries, suspects, attempts, effects, withheld, misses, privacy metric.Int64Counter
+	counted                                                                               metric.Int64Histogram
 
 	mu    sync.Mutex
 	types map[job.Type]bool // those with a label value of their own
@@ -60,6 +63,9 @@ func NewMetrics(provider metric.MeterProvider) (*Metrics, error) {
 		{&m.suspects, MetricSuspects, "Leases granted to jobs whose last attempts were all lost while running."},
 		{&m.attempts, MetricAttempts, "Attempts that ended, by how."},
 		{&m.effects, MetricEffects, "Effects asked of the ledger, by what became of it."},
+		{&m.withheld, MetricWithheld, "Payloads that could not be redacted safely, by why."},
+		{&m.misses, MetricRedactionMisses, "Redacted payloads that verification refused and withheld: 0, or redaction has a defect."},
+		{&m.privacy, MetricPrivacy, "What came past the payload codec, or tried to."},
 	} {
 		var err error
 		if *c.counter, err = meter.Int64Counter(c.name, metric.WithDescription(c.description)); err != nil {
@@ -103,6 +109,19 @@ func (m *Metrics) Finished(t job.Type, state job.State, counted int) {
 // Effect implements job.Observer.
 func (m *Metrics) Effect(t job.Type, event job.EffectEvent) {
 	m.effects.Add(context.Background(), 1, metric.WithAttributes(m.jobType(t), attribute.String("event", string(event))))
+}
+
+// Withheld implements job.Observer.
+func (m *Metrics) Withheld(t job.Type, reason string) {
+	m.withheld.Add(context.Background(), 1, metric.WithAttributes(m.jobType(t), attribute.String("reason", reason)))
+	if reason == job.WithheldByVerification {
+		m.misses.Add(context.Background(), 1, metric.WithAttributes(m.jobType(t)))
+	}
+}
+
+// Privacy implements job.Observer.
+func (m *Metrics) Privacy(t job.Type, event job.PrivacyEvent) {
+	m.privacy.Add(context.Background(), 1, metric.WithAttributes(m.jobType(t), attribute.String("event", string(event))))
 }
 
 func (m *Metrics) jobType(t job.Type) attribute.KeyValue {

@@ -51,9 +51,14 @@ func TestMetrics(t *testing.T) {
 		for _, event := range job.AllEffectEvents() {
 			m.Effect("email.send", event)
 		}
+		for _, event := range job.AllPrivacyEvents() {
+			m.Privacy("email.send", event)
+		}
 		m.Attempt("email.send", job.AttemptCompleted)
 		m.Attempt("email.send", job.AttemptEnd(job.ClassThrottled))
 		m.Finished("email.send", job.StateCompleted, 3)
+		m.Withheld("email.send", "invalid_json")
+		m.Withheld("email.send", job.WithheldByVerification)
 		got := scrape(t, page)
 		for _, want := range []string{
 			`redrive_leases_granted_total{job_type="email.send"} 2`,
@@ -71,6 +76,13 @@ func TestMetrics(t *testing.T) {
 			`redrive_effects_total{event="fenced",job_type="email.send"} 1`,
 			`redrive_effects_total{event="unknown",job_type="email.send"} 1`,
 			`redrive_effects_total{event="duplicated",job_type="email.send"} 1`,
+			`redrive_privacy_total{event="plain_start_allowed",job_type="email.send"} 1`,
+			`redrive_privacy_total{event="plain_start_refused",job_type="email.send"} 1`,
+			`redrive_privacy_total{event="input_refused",job_type="email.send"} 1`,
+			`redrive_privacy_total{event="request_refused",job_type="email.send"} 1`,
+			`redrive_redaction_withheld_total{job_type="email.send",reason="invalid_json"} 1`,
+			`redrive_redaction_withheld_total{job_type="email.send",reason="verification"} 1`,
+			`redrive_redaction_misses_total{job_type="email.send"} 1`,
 		} {
 			require.Contains(t, got, want)
 		}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/vault"
 )
@@ -34,5 +37,28 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// {"to":"ada@example.com"} <nil>
-	// open payload pl_1: payload is gone: the row is not what was sealed for this reference and job
+	// open payload pl_1: payload is gone: it is not what was sealed for this reference and job
+}
+
+// A producer in a service of its own encrypts like the workers: it dials with protected options.
+func ExampleProtect() {
+	keys, err := vault.GenerateKeyset() // programs: vault.Source{…}.Load()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	options := vault.Protect(client.Options{HostPort: "127.0.0.1:7233"}, keys)
+	// c, err := worker.Dial(ctx, options), or client.Dial(options)
+
+	inJob := converter.WithDataConverterSerializationContext(options.DataConverter, converter.WorkflowSerializationContext{
+		WorkflowID: "job:email.send:order-1001.receipt",
+	})
+	payload, err := inJob.ToPayload("ada@example.com")
+	fmt.Println(string(payload.GetMetadata()["encoding"]), string(payload.GetMetadata()["redrive-binding"]), err)
+	var text string
+	err = options.DataConverter.FromPayload(payload, &text) // as a codec endpoint does, which does not know the job
+	fmt.Println(text, err)
+	// Output:
+	// binary/redrive-encrypted-v1 job:email.send:order-1001.receipt <nil>
+	// ada@example.com <nil>
 }

@@ -34,6 +34,18 @@ func (r *rows) SealedPayload(_ context.Context, ref job.PayloadRef) (job.SealedP
 
 func (r *rows) put(ref job.PayloadRef, p job.SealedPayload) { r.sealed[ref] = p }
 
+func (r *rows) SavePayload(_ context.Context, p job.SealedPayload) error {
+	if _, known := r.sealed[p.Ref]; !known {
+		r.sealed[p.Ref] = p
+	}
+	return r.down
+}
+
+func (r *rows) ErasePayload(_ context.Context, ref job.PayloadRef, _ time.Time) error {
+	delete(r.sealed, ref)
+	return r.down
+}
+
 func newRows() *rows { return &rows{sealed: map[job.PayloadRef]job.SealedPayload{}} }
 
 func newKeyset(t require.TestingT) *vault.Keyset {
@@ -79,9 +91,9 @@ func TestOpenRefusesWhatWasNotSealed(t *testing.T) {
 		secret := rapid.SliceOfN(rapid.Byte(), 8, 64).Draw(rt, "plaintext")
 		sealed, err := v.Seal("pl_a", receipt(), secret, time.Now())
 		require.NoError(rt, err)
-		sealed.Ciphertext = bytes.Clone(sealed.Ciphertext)
+		sealed.Ciphertext, sealed.DataKey = bytes.Clone(sealed.Ciphertext), bytes.Clone(sealed.DataKey)
 		ref := job.PayloadRef("pl_a")
-		switch rapid.SampledFrom([]string{"bit", "cut", "grown", "ref", "type", "key", "boundary"}).Draw(rt, "change") {
+		switch rapid.SampledFrom([]string{"bit", "cut", "grown", "ref", "type", "key", "boundary", "data key", "no data key", "other data key"}).Draw(rt, "change") {
 		case "bit":
 			bit := rapid.IntRange(0, 8*len(sealed.Ciphertext)-1).Draw(rt, "bit")
 			sealed.Ciphertext[bit/8] ^= 1 << (bit % 8)
@@ -89,6 +101,15 @@ func TestOpenRefusesWhatWasNotSealed(t *testing.T) {
 			sealed.Ciphertext = sealed.Ciphertext[:rapid.IntRange(0, len(sealed.Ciphertext)-1).Draw(rt, "length")]
 		case "grown":
 			sealed.Ciphertext = append(sealed.Ciphertext, rapid.Byte().Draw(rt, "byte"))
+		case "data key":
+			bit := rapid.IntRange(0, 8*len(sealed.DataKey)-1).Draw(rt, "bit")
+			sealed.DataKey[bit/8] ^= 1 << (bit % 8)
+		case "no data key":
+			sealed.DataKey = nil
+		case "other data key":
+			other, err := v.Seal("pl_a", receipt(), secret, time.Now())
+			require.NoError(rt, err)
+			sealed.DataKey = other.DataKey
 		case "ref":
 			ref = "pl_b"
 		case "type":
@@ -167,4 +188,59 @@ func TestOpen(t *testing.T) {
 		_, err = vault.New(before, stored).Open(t.Context(), "pl_b", receipt())
 		require.ErrorIs(t, err, vault.ErrUnknownKey, "a worker that was not given the new keyset")
 	})
+	t.Run("KeyDestroyed", func(t *testing.T) {
+		t.Parallel()
+		stored, before := newRows(), newKeyset(t)
+		require.NoError(t, vault.New(before, stored).Put(t.Context(), "pl_a", receipt(), "", []byte("old")))
+		after, err := before.Rotate()
+		require.NoError(t, err)
+		after, err = after.Destroy(before.ID())
+		require.NoError(t, err)
+		_, err = vault.New(after, stored).Open(t.Context(), "pl_a", receipt())
+		require.ErrorIs(t, err, vault.ErrKeyDestroyed)
+		require.ErrorIs(t, err, job.ErrPayloadGone)
+		require.NotErrorIs(t, err, vault.ErrForged)
+	})
+	t.Run("Erased", func(t *testing.T) {
+		t.Parallel()
+		v := vault.New(newKeyset(t), newRows())
+		require.NoError(t, v.Put(t.Context(), "pl_a", receipt(), "", []byte("secret")))
+		require.NoError(t, v.Erase(t.Context(), "pl_a"))
+		_, err := v.Open(t.Context(), "pl_a", receipt())
+		require.ErrorIs(t, err, job.ErrPayloadGone)
+	})
+	t.Run("PutTwiceKeepsTheFirst", func(t *testing.T) {
+		t.Parallel()
+		v := vault.New(newKeyset(t), newRows())
+		require.NoError(t, v.Put(t.Context(), "pl_a", receipt(), "", []byte("first")))
+		require.NoError(t, v.Put(t.Context(), "pl_a", receipt(), "", []byte("second")))
+		opened, err := v.Open(t.Context(), "pl_a", receipt())
+		require.NoError(t, err)
+		require.Equal(t, "first", string(opened))
+	})
+	t.Run("TooLarge", func(t *testing.T) {
+		t.Parallel()
+		stored := newRows()
+		err := vault.New(newKeyset(t), stored).Put(t.Context(), "pl_a", receipt(), "", make([]byte, job.MaxVaultBytes+1))
+		require.ErrorContains(t, err, "16777217 bytes, the vault takes at most 16777216")
+		require.Empty(t, stored.sealed)
+	})
+}
+
+// A record's own key opens it and no other record, and what it opens is sealed with nothing else.
+func TestEachRecordHasItsOwnKey(t *testing.T) {
+	t.Parallel()
+	keys := newKeyset(t)
+	v := vault.New(keys, newRows())
+	a, err := v.Seal("pl_a", receipt(), []byte("secret"), time.Now())
+	require.NoError(t, err)
+	b, err := v.Seal("pl_b", receipt(), []byte("secret"), time.Now())
+	require.NoError(t, err)
+	require.NotEmpty(t, a.DataKey)
+	require.NotEqual(t, a.DataKey, b.DataKey)
+	stored := newRows()
+	a.DataKey = b.DataKey
+	stored.put("pl_a", a)
+	_, err = vault.New(keys, stored).Open(t.Context(), "pl_a", receipt())
+	require.ErrorIs(t, err, vault.ErrForged)
 }

@@ -26,15 +26,16 @@ type Client struct {
 // gives up a connection that has gone silent: longer than many leases.
 const (
 	reconnectFirst = 100 * time.Millisecond
-	reconnectMax   = time.Second
+	reconnectMax   = 300 * time.Millisecond
 	connectTimeout = 5 * time.Second
 	// unanswered is how long sent bytes may stay unacknowledged (gRPC's keepalive timeout, and TCP's on Linux).
 	unanswered = 5 * time.Second
 )
 
 // Dial connects to Temporal. The options are Temporal's own; the data converter and the namespace are remembered. Unless
-// the options say otherwise, a connection that was lost is tried again at least once a second, so that an outage which is
-// shorter than the leases costs none of them.
+// the options say otherwise, a connection that was lost is tried again about three times a second, so that an outage costs
+// no lease if it is shorter than half of it, less a second. A longer one may: the watchdog gives a lease up an eighth
+// before it can lapse, and up to a third may have passed since the last heartbeat.
 func Dial(ctx context.Context, options client.Options) (*Client, error) {
 	if options.DataConverter == nil {
 		options.DataConverter = converter.GetDefaultDataConverter()
@@ -49,12 +50,27 @@ func Dial(ctx context.Context, options client.Options) (*Client, error) {
 		append([]grpc.DialOption{reconnect()}, options.ConnectionOptions.DialOptions...),
 		grpc.WithChainUnaryInterceptor(carryLog),
 	)
+	if len(options.ExternalStorage.Drivers) == 0 {
+		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(disarm))
+	}
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("dial Temporal at %s: %w", options.HostPort, err)
 	}
 	return &Client{Client: c, dataConverter: options.DataConverter, namespace: options.Namespace}, nil
 }
+
+// Encrypts tells whether what this client sends is encrypted: its data converter says so, if it is vault.Protect's.
+func (c *Client) Encrypts() bool {
+	data, ok := c.dataConverter.(interface{ Encrypts() bool })
+	return ok && data.Encrypts()
+}
+
+// Namespace is the one that this client is for.
+func (c *Client) Namespace() string { return c.namespace }
+
+// DataConverter is what this client's payloads go through. A starter and a replay client on it need the same one.
+func (c *Client) DataConverter() converter.DataConverter { return c.dataConverter }
 
 func reconnect() grpc.DialOption {
 	waits := backoff.DefaultConfig

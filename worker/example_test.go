@@ -65,8 +65,12 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	options.Logger = telemetry.Temporal(logger) // the SDK's own prints every retry
-	c, err := worker.Dial(ctx, options)
+	options.Logger = telemetry.Temporal(logger)                      // the SDK's own prints every retry
+	keys, err := vault.LoadKeyset(os.Getenv("REDRIVE_VAULT_KEYSET")) // made by `redrive keys create`
+	if err != nil {
+		return err
+	}
+	c, err := worker.Dial(ctx, vault.Protect(options, keys)) // encrypts all that goes to Temporal
 	if err != nil {
 		return err
 	}
@@ -76,10 +80,6 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	keys, err := vault.LoadKeyset(os.Getenv("REDRIVE_VAULT_KEYSET")) // made by `redrive keys create`
-	if err != nil {
-		return err
-	}
 	handlers := new(worker.Handlers)
 	if err := worker.Register(handlers, job.Definition{
 		Type: "receipt.send", Effects: job.EffectsLedger, Owner: "team-billing",

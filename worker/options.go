@@ -41,11 +41,15 @@ type Options struct {
 	Store Store
 	Vault Vault
 	// Ledger applies effects once, for handlers registered with job.EffectsLedger; it is a store's DB. Default: Store,
-	// when that is one.
+	// when that is one. With Policies, operators' words on effects go to it too, so it must be the one that lanes use.
 	Ledger job.Ledger
+	// PurgeEvery is how often a worker with Policies forgets the effects whose key TTL has ended, give or take half, when
+	// Ledger can: a store's DB does. Default 10m.
+	PurgeEvery time.Duration
 	// Payloads opens payload references on lanes. Default: Vault. Without either, replays are handed to other workers.
 	Payloads Payloads
-	// Drain is how long running handlers may go on after a stop. Default 10s.
+	// Drain is how long running handlers may go on after a stop. What then has not finished is handed back, which takes up
+	// to activities.HandBackTime with a handler that does not heed its context. Default 10s.
 	Drain time.Duration
 	// MaxConcurrent bounds the handlers that run at once, per job type. Default 20.
 	MaxConcurrent int
@@ -70,6 +74,9 @@ func (o Options) withDefaults() Options {
 	if ledger, ok := o.Store.(job.Ledger); ok && o.Ledger == nil {
 		o.Ledger = ledger
 	}
+	if o.PurgeEvery == 0 {
+		o.PurgeEvery = 10 * time.Minute
+	}
 	if o.Drain == 0 {
 		o.Drain = 10 * time.Second
 	}
@@ -93,15 +100,44 @@ func (o Options) validate() error {
 		return fmt.Errorf("%w: a worker with policies also writes dead letters and needs a store and a vault", ErrInvalidOptions)
 	case o.Drain < 0 || o.MaxConcurrent < 0:
 		return fmt.Errorf("%w: drain %s and max concurrent %d must not be negative", ErrInvalidOptions, o.Drain, o.MaxConcurrent)
+	case o.PurgeEvery < 0:
+		return fmt.Errorf("%w: purge every %s must not be negative", ErrInvalidOptions, o.PurgeEvery)
 	case len(o.HandlerVersion) > job.MaxNameBytes:
 		return fmt.Errorf("%w: the handler version is %d bytes, at most %d are allowed", ErrInvalidOptions, len(o.HandlerVersion), job.MaxNameBytes)
 	}
+	if o.Ledger == nil {
+		return o.validateWithoutLedger()
+	}
+	return nil
+}
+
+// validateWithoutLedger refuses handlers that need one. A worker without policies learns only from the attempts themselves
+// what the policies say; it hands those back that it cannot run.
+func (o Options) validateWithoutLedger() error {
 	for _, t := range o.Handlers.Types() {
-		if d, _ := o.Handlers.Definition(t); d.Effects == job.EffectsLedger && o.Ledger == nil {
+		if d, _ := o.Handlers.Definition(t); d.Effects == job.EffectsLedger {
 			return fmt.Errorf("%w: job type %s keeps its effects single by the ledger, and there is none; set Ledger", ErrInvalidOptions, t)
+		}
+		if o.policy(t).Dedupe == job.DedupeStore {
+			return fmt.Errorf("%w: job type %s has its keys recognised by the ledger (dedupe: store), and there is none; set Ledger", ErrInvalidOptions, t)
 		}
 	}
 	return nil
+}
+
+// policy is what t's jobs get, as far as this worker knows.
+func (o Options) policy(t job.Type) job.Policy {
+	definition, _ := o.Handlers.Definition(t)
+	if o.Policies == nil {
+		return definition.Policy
+	}
+	if own, ok := o.Policies.ByType[t]; ok {
+		return own
+	}
+	if !definition.Policy.IsZero() {
+		return definition.Policy
+	}
+	return o.Policies.Default
 }
 
 // policies returns the complete set: the file's entry of a type, else what its handler was registered with, else the

@@ -3,7 +3,6 @@ package worker_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -12,12 +11,6 @@ import (
 
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/worker"
-)
-
-// unused are collaborators that nobody calls.
-type (
-	unusedStore struct{ worker.Store }
-	unusedVault struct{ worker.Vault }
 )
 
 // warnings are what a worker with these options warns of until it polls.
@@ -47,19 +40,4 @@ func TestWarnsOfAPolicyThatIsNotUsed(t *testing.T) {
 	said := warnings(t, worker.Options{Handlers: h, HandlerVersion: "v1"})
 	require.Len(t, said, 1)
 	require.Equal(t, "email.send", said[0].ContextMap()["job_type"])
-}
-
-// The default policy is that of most job types.
-func TestWarnsOfKeysThatAreForgottenTooEarly(t *testing.T) {
-	t.Parallel()
-	policies := &job.Policies{ // the frontend of these tests keeps closed runs for no time at all
-		Default: job.Policy{KeyTTL: 48 * time.Hour}, ByType: map[job.Type]job.Policy{"email.send": {}},
-	}
-	said := warnings(t, worker.Options{HandlerVersion: "v1", Policies: policies, Store: unusedStore{}, Vault: unusedVault{}})
-	policiesNamed := make([]any, 0, len(said))
-	for _, line := range said {
-		require.Contains(t, line.Message, "key_ttl")
-		policiesNamed = append(policiesNamed, line.ContextMap()["policy"])
-	}
-	require.Equal(t, []any{"default", "email.send"}, policiesNamed)
 }

@@ -26,6 +26,7 @@ type Worker struct {
 	suspects *activities.Suspects
 	pollers  []poller
 	fatal    chan error // the first error that ended a poller
+	stops    []func()   // what ends with the pollers, set by Start
 }
 
 type poller struct {
@@ -91,7 +92,7 @@ func (w *Worker) Queues() []string {
 func (w *Worker) sdkOptions() sdkworker.Options {
 	return sdkworker.Options{
 		Identity:                                w.options.Identity,
-		WorkerStopTimeout:                       w.options.Drain,
+		WorkerStopTimeout:                       w.options.Drain + activities.HandBackTime,
 		DisableEagerActivities:                  true,
 		DefaultHeartbeatThrottleInterval:        time.Second,
 		MaxHeartbeatThrottleInterval:            time.Second,
@@ -120,15 +121,18 @@ func (w *Worker) failed(queue string, err error) {
 }
 
 func (w *Worker) addWorkflows() {
-	story := workflows.New(w.policies)
-	added := w.add(job.QueueWorkflows, w.sdkOptions())
+	story := workflows.New(w.policies, w.options.Observer)
+	options := w.sdkOptions()
+	options.Interceptors = append(options.Interceptors, &workflows.Gate{})
+	added := w.add(job.QueueWorkflows, options)
 	added.RegisterWorkflowWithOptions(story.Job, workflow.RegisterOptions{Name: job.WorkflowJob})
 	added.RegisterWorkflowWithOptions(story.Replay, workflow.RegisterOptions{Name: job.WorkflowReplay})
 }
 
 func (w *Worker) addStore() error {
+	effects, _ := w.options.Ledger.(activities.Settler)
 	letters, err := activities.NewDeadLetters(activities.DeadLettersOptions{
-		Client: w.client.Client, DataConverter: w.client.dataConverter, Store: w.options.Store, Vault: w.options.Vault,
+		Client: w.client.Client, DataConverter: w.client.dataConverter, Store: w.options.Store, Vault: w.options.Vault, Effects: effects,
 		Policies: w.policies, Namespace: w.client.namespace, Registry: w.options.Handlers,
 		Observer: w.options.Observer, Logger: w.options.Logger,
 	})
@@ -139,11 +143,14 @@ func (w *Worker) addStore() error {
 	options.DisableWorkflowWorker = true
 	added := w.add(job.QueueStore, options)
 	for name, function := range map[string]any{
-		job.ActivityRecordDeath: letters.RecordDeath,
-		job.ActivityLoadParked:  letters.LoadParked,
-		job.ActivitySaveRequest: letters.SaveRequest,
-		job.ActivitySaveReplay:  letters.SaveReplay,
-		job.ActivityDescribeJob: letters.DescribeJob,
+		job.ActivityRecordDeath:  letters.RecordDeath,
+		job.ActivityLoadParked:   letters.LoadParked,
+		job.ActivitySaveRequest:  letters.SaveRequest,
+		job.ActivitySaveReplay:   letters.SaveReplay,
+		job.ActivityDescribeJob:  letters.DescribeJob,
+		job.ActivityFindEffect:   letters.FindEffect,
+		job.ActivitySettleEffect: letters.SettleEffect,
+		job.ActivityOpenRequest:  letters.OpenRequest,
 	} {
 		added.RegisterActivityWithOptions(function, activity.RegisterOptions{Name: name})
 	}
@@ -152,9 +159,9 @@ func (w *Worker) addStore() error {
 
 func (w *Worker) addLane(t job.Type) error {
 	options := activities.RunnerOptions{
-		Version: w.options.HandlerVersion, Worker: w.options.Identity,
+		Version: w.options.HandlerVersion, Worker: w.options.Identity, Drain: w.options.Drain,
 		Payloads: w.options.Payloads, Heartbeats: w.client.Client, Suspects: w.suspects, Ledger: w.options.Ledger,
-		Observer: w.options.Observer, Logger: w.options.Logger,
+		DataConverter: w.client.dataConverter, Encrypted: w.client.Encrypts(), Observer: w.options.Observer, Logger: w.options.Logger,
 	}
 	if w.options.Policies != nil {
 		rules := w.policies.For(t).Redaction
@@ -200,7 +207,7 @@ func (w *Worker) Run(ctx context.Context) error {
 // Start begins to poll. When a queue cannot be polled, the others are stopped and the error names it.
 func (w *Worker) Start(ctx context.Context) error {
 	if w.options.Policies != nil {
-		w.warnRetention(ctx)
+		w.sayRetention(ctx)
 	}
 	for i, p := range w.pollers {
 		if err := p.worker.Start(); err != nil {
@@ -208,13 +215,21 @@ func (w *Worker) Start(ctx context.Context) error {
 			return fmt.Errorf("poll %s: %w", p.queue, err)
 		}
 	}
+	if ledger, ok := w.options.Ledger.(Purger); ok && w.options.Policies != nil {
+		w.stops = append(w.stops, purge{ledger, w.options.PurgeEvery, time.Now, w.options.Logger}.start())
+	}
 	w.options.Logger.Info("worker polling", zap.Strings("queues", w.Queues()),
 		zap.String("handler_version", w.options.HandlerVersion), zap.String("identity", w.options.Identity))
 	return nil
 }
 
 // Stop drains all queues at once and returns when they are quiet.
-func (w *Worker) Stop() { stopAll(w.pollers) }
+func (w *Worker) Stop() {
+	for _, stop := range w.stops {
+		stop()
+	}
+	stopAll(w.pollers)
+}
 
 func stopAll(pollers []poller) {
 	var all sync.WaitGroup

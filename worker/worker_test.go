@@ -29,6 +29,12 @@ func handlers(t *testing.T, policies map[job.Type]job.Policy) *worker.Handlers {
 	return h
 }
 
+// shelf is a store and a vault that nobody asks, and no ledger.
+type shelf struct {
+	worker.Store
+	worker.Vault
+}
+
 func TestOptionsRefused(t *testing.T) {
 	t.Parallel()
 	one := map[job.Type]job.Policy{"a": {}}
@@ -40,7 +46,12 @@ func TestOptionsRefused(t *testing.T) {
 		"PoliciesWithoutAll":  {worker.Options{Policies: &job.Policies{}}, "store and a vault"},
 		"NegativeDrain":       {worker.Options{Handlers: handlers(t, one), Drain: -time.Second}, "drain -1s"},
 		"NegativeConcurrency": {worker.Options{Handlers: handlers(t, one), MaxConcurrent: -1}, "max concurrent -1"},
-		"LongVersion":         {worker.Options{Handlers: handlers(t, one), HandlerVersion: strings.Repeat("v", 129)}, "129 bytes"},
+		"NegativePurge":       {worker.Options{Handlers: handlers(t, one), PurgeEvery: -time.Second}, "purge every -1s"},
+		"DedupeWithoutLedger": {worker.Options{Handlers: handlers(t, map[job.Type]job.Policy{"a": {Dedupe: job.DedupeStore}})}, "job type a has its keys recognised by the ledger"},
+		"DefaultDedupeWithoutLedger": {worker.Options{
+			Handlers: handlers(t, one), Policies: &job.Policies{Default: job.Policy{Dedupe: job.DedupeStore}}, Store: shelf{}, Vault: shelf{},
+		}, "job type a has its keys recognised by the ledger"},
+		"LongVersion": {worker.Options{Handlers: handlers(t, one), HandlerVersion: strings.Repeat("v", 129)}, "129 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,8 +79,9 @@ func TestPoliciesMerge(t *testing.T) {
 	require.Len(t, file.ByType, 2, "the caller's set is left alone")
 
 	for name, broken := range map[string]job.Policies{
-		"DefaultInvalid": {Default: job.Policy{Priority: 9}},
-		"EntryInvalid":   {ByType: map[job.Type]job.Policy{"a": {Redaction: redaction.Policy{}, Priority: 9}}},
+		"DefaultInvalid":         {Default: job.Policy{Priority: 9}},
+		"KeyTTLWithinTheHorizon": {Default: job.Policy{KeyTTL: 24 * time.Hour}},
+		"EntryInvalid":           {ByType: map[job.Type]job.Policy{"a": {Redaction: redaction.Policy{}, Priority: 9}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,6 +94,21 @@ func TestPoliciesMerge(t *testing.T) {
 func TestBuildVersion(t *testing.T) {
 	t.Parallel()
 	require.NotEmpty(t, worker.BuildVersion())
+}
+
+// A handler's progress goes on to the next attempt, and not into the failure.
+func TestCarryProgress(t *testing.T) {
+	t.Parallel()
+	sealed := []*commonpb.Payload{{Data: []byte("sealed report")}, {Data: []byte("sealed progress")}}
+	request := &workflowservice.RespondActivityTaskFailedRequest{Failure: &failurepb.Failure{
+		FailureInfo: &failurepb.Failure_ApplicationFailureInfo{ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{
+			Type: "transient", Details: &commonpb.Payloads{Payloads: sealed},
+		}},
+	}}
+	require.NoError(t, worker.CarryLog(t.Context(), "/method", request, "reply", nil,
+		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }))
+	require.Equal(t, sealed, request.GetLastHeartbeatDetails().GetPayloads())
+	require.Equal(t, sealed[:1], request.GetFailure().GetApplicationFailureInfo().GetDetails().GetPayloads())
 }
 
 func TestCarryLog(t *testing.T) {

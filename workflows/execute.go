@@ -79,6 +79,7 @@ func (r *replayRun) start(request job.Request, record job.ReplayRecord) workflow
 
 // finish reads how the run ended and records the outcome apart from the original failure.
 func (r *replayRun) finish(record job.ReplayRecord, err error) {
+	wire.CheckReadable(err)
 	var open *temporal.ChildWorkflowExecutionAlreadyStartedError
 	dead, isDead := wire.DecodeDeadLettered(err)
 	switch {
@@ -128,6 +129,9 @@ func (r *replayRun) close(record job.ReplayRecord) {
 	if r.stale {
 		r.fail(r.load())
 		return
+	}
+	if r.parked.Current.Class.Need() == job.NeedReconcile { // show which effects the replay left unsettled
+		r.refresh()
 	}
 	r.fail(r.show())
 }

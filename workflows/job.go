@@ -18,7 +18,10 @@ import (
 // input that does not fit would otherwise die in the SDK's decoder, without a record. It returns what the handler
 // returned, a CanceledError, or the error type DeadLettered.
 func (w *Workflows) Job(ctx workflow.Context, raw converter.RawValue) (json.RawMessage, error) {
-	run := newJobRun(ctx, w.policies, inputBytes(raw))
+	run := newJobRun(ctx, w.policies, raw)
+	if run.unopened != "" {
+		w.observe(ctx, run.id.Type, job.PrivacyInputRefused)
+	}
 	return run.run(ctx)
 }
 
@@ -30,13 +33,23 @@ type jobRun struct {
 	// complaint says why the envelope cannot be worked on; unparsed that it could not even be read.
 	complaint error
 	unparsed  bool
+	// unopened says why the input, which is ciphertext, does not open for this job.
+	unopened string
+	// plain says that the payload came unencrypted. Whether that matters is the runner's to say.
+	plain bool
 }
 
-func newJobRun(ctx workflow.Context, policies job.Policies, input []byte) *jobRun {
+func newJobRun(ctx workflow.Context, policies job.Policies, raw converter.RawValue) *jobRun {
 	info := workflow.GetInfo(ctx)
-	run := &jobRun{}
+	run := &jobRun{unopened: string(raw.Payload().GetMetadata()[job.MetadataUnopened])}
 	named, nameErr := job.ParseJobWorkflowID(info.WorkflowExecution.ID)
-	run.envelope, run.complaint = job.ParseEnvelope(input)
+	if run.unopened != "" {
+		run.complaint = errors.New("the input is encrypted and does not open for this job: " + run.unopened)
+	} else {
+		run.envelope, run.complaint = job.ParseEnvelope(inputBytes(raw))
+	}
+	_, decrypted := raw.Payload().GetMetadata()[job.MetadataDecrypted]
+	run.plain = !decrypted && len(run.envelope.Payload) > 0
 	if run.complaint != nil {
 		run.unparsed, run.envelope = true, job.Envelope{} // nothing of what was half read is used
 	}
@@ -57,6 +70,11 @@ func newJobRun(ctx workflow.Context, policies job.Policies, input []byte) *jobRu
 }
 
 func (j *jobRun) run(ctx workflow.Context) (json.RawMessage, error) {
+	if j.unopened == job.UnopenedKeyDestroyed {
+		return nil, j.deadLetter(ctx, job.Failure{
+			Class: job.ClassPayloadUnavailable, Message: j.complaint.Error(), Report: job.Report{Cause: job.CausePayloadUnavailable},
+		}, false)
+	}
 	if j.complaint != nil {
 		return nil, j.deadLetter(ctx, job.Failure{
 			Class: job.ClassInvalidPayload, Message: j.complaint.Error(), Report: job.Report{Cause: job.CausePoison},
@@ -111,7 +129,8 @@ func (j *jobRun) handle(ctx workflow.Context, deadline time.Time) (json.RawMessa
 	var result json.RawMessage
 	err := workflow.ExecuteActivity(ctx, string(j.id.Type), job.Assignment{
 		Envelope: j.envelope,
-		Limits:   j.policy.LimitsUntil(deadline),
+		Limits:   j.policy.LimitsUntil(workflow.Now(ctx), deadline),
+		Plain:    j.plain,
 	}).Get(ctx, &result)
 	return result, err
 }

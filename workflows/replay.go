@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/converter"
@@ -19,14 +20,17 @@ func (w *Workflows) Replay(ctx workflow.Context, in job.ReplayInput) (job.Parked
 	if err != nil {
 		return job.Parked{}, err
 	}
+	run.refused = func() { w.observe(ctx, run.parked.ID.Type, job.PrivacyRequestRefused) }
 	return run.run(ctx)
 }
 
 // incoming is a request that waits for its decision. answer is nil for a signal.
 type incoming struct {
-	kind   job.RequestKind
-	raw    []byte
-	answer workflow.Settable
+	kind    job.RequestKind
+	raw     []byte
+	sealed  bool   // raw is ciphertext that has to be opened first
+	refusal string // why raw is nothing that may be read
+	answer  workflow.Settable
 }
 
 // signal is a signal channel and the kind of request it carries.
@@ -44,6 +48,7 @@ type replayRun struct {
 	updates  workflow.Channel
 	signals  []signal
 	failed   workflow.ReceiveChannel
+	refused  func() // counts a request that is nothing that may be read
 	canceled bool
 	findable bool // the open replay's run has begun: another run of this workflow would find it and follow it
 	forged   bool // started under a workflow ID that is not the dead letter's
@@ -89,11 +94,13 @@ func (r *replayRun) accept(ctx workflow.Context, kind job.RequestKind) error {
 	r.selector.AddReceive(channel, func(c workflow.ReceiveChannel, _ bool) {
 		var raw converter.RawValue
 		c.Receive(ctx, &raw)
-		r.handle(incoming{kind: kind, raw: inputBytes(raw)})
+		r.handle(read(kind, raw))
 	})
 	return workflow.SetUpdateHandler(ctx, string(kind), func(ctx workflow.Context, raw converter.RawValue) (job.Decision, error) {
 		future, answer := workflow.NewFuture(ctx)
-		r.updates.Send(ctx, incoming{kind: kind, raw: inputBytes(raw), answer: answer})
+		in := read(kind, raw)
+		in.answer = answer
+		r.updates.Send(ctx, in)
 		var decision job.Decision
 		err := future.Get(ctx, &decision)
 		return decision, err
@@ -131,7 +138,7 @@ func (r *replayRun) drain() {
 	for _, s := range r.signals {
 		var raw converter.RawValue
 		for s.channel.ReceiveAsync(&raw) {
-			r.handle(incoming{kind: s.kind, raw: inputBytes(raw)})
+			r.handle(read(s.kind, raw))
 			raw = converter.RawValue{}
 		}
 	}
@@ -178,6 +185,9 @@ func statusLine(p job.Parked) string {
 	if p.Last != nil {
 		line += "; last replay by " + code(p.Last.Actor) + " ended as " + string(p.Last.Outcome)
 	}
+	if p.State == job.StateDeadLettered && len(p.Unsettled) > 0 {
+		line += "; to be reconciled: " + code(strings.Join(p.Unsettled, ", "))
+	}
 	if p.State == job.StateDeadLettered && !p.NotBefore.IsZero() {
 		line += "; no replay before " + p.NotBefore.UTC().Format(time.RFC3339)
 	}
@@ -201,12 +211,14 @@ func code(s string) string {
 func (r *replayRun) handleFailure(c workflow.ReceiveChannel) {
 	var raw converter.RawValue
 	c.Receive(r.ctx, &raw)
-	var d job.DeadLettered
-	if err := json.Unmarshal(inputBytes(raw), &d); err != nil {
-		return // not a job's signal
+	in := read("", raw)
+	if in.refusal != "" {
+		r.refused()
+		return
 	}
-	switch {
-	case d.DeadLetterID != r.parked.DeadLetterID:
+	var d job.DeadLettered
+	switch err := json.Unmarshal(in.raw, &d); {
+	case !in.sealed && (err != nil || d.DeadLetterID != r.parked.DeadLetterID): // not a job's signal; what is sealed may be one
 	case r.parked.Open != nil:
 		r.stale = true // an open replay's own run reports through its result; this one was another's
 	default:

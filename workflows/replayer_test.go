@@ -47,7 +47,7 @@ func replayHistory(t *testing.T, recorded []byte) error {
 	history, err := client.HistoryFromJSON(bytes.NewReader(recorded), client.HistoryJSONOptions{})
 	require.NoError(t, err)
 	replayer := sdkworker.NewWorkflowReplayer()
-	story := workflows.New(job.Policies{})
+	story := workflows.New(job.Policies{}, nil)
 	replayer.RegisterWorkflowWithOptions(story.Job, workflow.RegisterOptions{Name: job.WorkflowJob})
 	replayer.RegisterWorkflowWithOptions(story.Replay, workflow.RegisterOptions{Name: job.WorkflowReplay})
 	// Job reads its identity from the workflow ID, so the replayer has to know it.

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/workflow"
@@ -11,7 +12,14 @@ import (
 // handle decides one request, records the decision, and answers. A request id that was decided before gets the same
 // answer and changes nothing.
 func (r *replayRun) handle(in incoming) {
+	if in.sealed {
+		in = r.unseal(in)
+	}
 	request, complaint := job.ParseRequest(in.kind, in.raw)
+	if in.refusal != "" {
+		request, complaint = job.Request{}, errors.New(in.refusal)
+		r.refused()
+	}
 	if request.RequestID == "" {
 		request.RequestID = r.parked.NameRequest(in.kind, in.raw)
 	}
@@ -38,6 +46,8 @@ func (r *replayRun) decide(kind job.RequestKind, request job.Request, decision *
 		decision.Refusal = &job.Refusal{Code: job.RefusedClosed, Detail: "there is no such dead letter"}
 	case kind == job.RequestDiscard:
 		decision.Refusal = r.parked.CheckDiscard()
+	case kind == job.RequestReconcile:
+		decision.Refusal = r.settle(request)
 	case kind == job.RequestReplay:
 		decision.Refusal = r.checkReplay(request)
 		if decision.Refusal == nil {
@@ -51,7 +61,7 @@ func (r *replayRun) checkReplay(request job.Request) *job.Refusal {
 	if r.canceled {
 		return &job.Refusal{Code: job.RefusedClosed, Detail: "this Replay workflow is being canceled; ask again"}
 	}
-	r.refreshPolicy()
+	r.refresh()
 	if refusal := r.parked.CheckReplay(workflow.Now(r.ctx)); refusal != nil {
 		return refusal
 	}
@@ -61,14 +71,38 @@ func (r *replayRun) checkReplay(request job.Request) *job.Refusal {
 	return r.probe(r.parked.Rule(request))
 }
 
-// refreshPolicy takes over what may have changed while the dead letter was parked: the limits, and whether the payload
-// opens. They come through an activity, since a branch may not depend on this worker's own policy set.
-func (r *replayRun) refreshPolicy() {
+// settle writes an operator's word on an effect into the ledger, or refuses it. The fence is found first and recorded: a
+// repetition of the write, however late, then settles the claim that the operator meant or none. The word goes in before
+// the request's own record, since the ledger may refuse it; a repetition of the request changes nothing in the ledger.
+func (r *replayRun) settle(request job.Request) *job.Refusal {
+	if refusal := r.parked.CheckReconcile(); refusal != nil {
+		return refusal
+	}
+	r.refresh()
+	effect := job.EffectID{Namespace: workflow.GetInfo(r.ctx).Namespace, Job: r.parked.ID, Name: request.Effect}
+	var known *job.EffectStanding
+	r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivityFindEffect, effect).Get(r.ctx, &known))
+	refusal := r.parked.CheckSettlement(request, known)
+	if refusal == nil && known != nil && r.err == nil {
+		settlement := request.Settlement(effect, *known)
+		r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivitySettleEffect, settlement).Get(r.ctx, &refusal))
+		r.refresh() // whoever reads the decision sees what is left
+	}
+	if r.err != nil {
+		return &job.Refusal{Code: job.RefusedClosed, Detail: "this Replay workflow could not ask the ledger and ends; ask again"}
+	}
+	return refusal
+}
+
+// refresh takes over what may have changed while the dead letter was parked: the limits, whether the payload opens, and
+// which effects are settled. They come through an activity, since a branch may not depend on this worker's own policy set.
+func (r *replayRun) refresh() {
 	in := job.ReplayInput{DeadLetterID: r.parked.DeadLetterID, ID: r.parked.ID}
 	var fresh job.Parked
 	r.fail(workflow.ExecuteActivity(storeOptions(r.ctx), job.ActivityLoadParked, in).Get(r.ctx, &fresh))
 	if fresh.State != "" {
-		r.parked.Policy, r.parked.PayloadGone = fresh.Policy, fresh.PayloadGone
+		r.parked.Policy, r.parked.PayloadGone, r.parked.Unsettled = fresh.Policy, fresh.PayloadGone, fresh.Unsettled
+		r.parked.Summary, r.parked.Details = fresh.Summary, fresh.Details
 	}
 }
 
@@ -82,6 +116,8 @@ func (r *replayRun) commit(kind job.RequestKind, request job.Request, decision j
 		Actor:        request.Actor,
 		Reason:       request.Reason,
 		Text:         request.Text,
+		Effect:       request.Effect,
+		Happened:     request.Happened,
 		Accepted:     decision.Accepted,
 		Replay:       decision.Replay,
 		Refusal:      decision.Refusal,
@@ -102,6 +138,9 @@ func (r *replayRun) commit(kind job.RequestKind, request job.Request, decision j
 	case !decision.Accepted || r.err != nil:
 	case kind == job.RequestDiscard:
 		r.parked.State = job.StateDiscarded
+		r.fail(r.show())
+	case kind == job.RequestReconcile:
+		r.parked.Reconciled = true
 		r.fail(r.show())
 	case kind == job.RequestReplay:
 		r.begin(request)

@@ -14,10 +14,23 @@ import (
 // Workflows are registered with a worker that holds the complete policy set.
 type Workflows struct {
 	policies job.Policies
+	observer job.Observer
 }
 
-// New returns the workflows for a policy set.
-func New(policies job.Policies) *Workflows { return &Workflows{policies: policies} }
+// New returns the workflows for a policy set. The observer hears of refused ciphertext only; nil is nobody.
+func New(policies job.Policies, observer job.Observer) *Workflows {
+	if observer == nil {
+		observer = job.Unobserved{}
+	}
+	return &Workflows{policies: policies, observer: observer}
+}
+
+// observe tells of an event once, and not again when the history is replayed. A task that fails afterwards tells it twice.
+func (w *Workflows) observe(ctx workflow.Context, t job.Type, event job.PrivacyEvent) {
+	if !workflow.IsReplaying(ctx) {
+		w.observer.Privacy(t, event)
+	}
+}
 
 // Priorities within the task queues, 1 first: what an operator waits for goes before what a crowd of jobs waits for.
 const (

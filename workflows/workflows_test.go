@@ -40,7 +40,7 @@ func newFixture(t *testing.T, workflowID string) *fixture {
 	f := &fixture{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment()}
 	f.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: workflowID, TaskQueue: job.QueueWorkflows})
 	f.SetTestTimeout(20 * time.Second)
-	story := workflows.New(job.Policies{})
+	story := workflows.New(job.Policies{}, nil)
 	f.RegisterWorkflowWithOptions(story.Job, workflow.RegisterOptions{Name: job.WorkflowJob})
 	f.RegisterWorkflowWithOptions(story.Replay, workflow.RegisterOptions{Name: job.WorkflowReplay})
 	f.register(job.ActivityRecordDeath, func(_ context.Context, n job.DeathNotice) (job.Death, error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/redrivehq/redrive/replay"
 	"github.com/redrivehq/redrive/store"
 	"github.com/redrivehq/redrive/store/open"
+	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
 )
 
@@ -50,14 +51,18 @@ Off loopback a bearer token is required: admin.token_file, or REDRIVE_ADMIN_TOKE
 			return err
 		}
 		defer func() { err = errors.Join(err, db.Close()) }()
-		c, _, err := env.connect(cmd.Context(), logger)
+		c, keys, err := env.connect(cmd.Context(), settings, logger)
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		api, err := startAdmin(cmd.Context(), settings.Admin, c, db, nil, logger)
+		listener, err := listenAdmin(cmd.Context(), settings.Admin.Listen)
+		if err != nil {
+			return err
+		}
+		api, err := startAdmin(cmd.Context(), settings, c, sealed{db, vault.New(keys, db), keys}, listener, nil, logger)
 		if errors.Is(err, admin.ErrInvalidOptions) {
-			return usagef("%w: set REDRIVE_ADMIN_TOKEN or admin.token_file", err)
+			return usagef("%w; redrive.example.yaml describes the settings of admin", err)
 		}
 		if err != nil {
 			return err
@@ -75,18 +80,42 @@ type adminServer struct {
 	failed chan error
 }
 
-// startAdmin returns once the address is bound.
-func startAdmin(ctx context.Context, a config.Admin, c *worker.Client, db *store.DB, metrics http.Handler, logger *zap.Logger) (*adminServer, error) {
-	token, err := adminToken(a)
+// listenAdmin binds the address.
+func listenAdmin(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("serve the admin API: %w", err)
+	}
+	return listener, nil
+}
+
+// startAdmin serves on a listener, which is its to close, also after an error.
+func startAdmin(
+	ctx context.Context, settings config.Config, c *worker.Client, payloads sealed, listener net.Listener,
+	metrics http.Handler, logger *zap.Logger,
+) (_ *adminServer, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, listener.Close())
+		}
+	}()
+	a, db := settings.Admin, payloads.store
+	token, err := tokenOf(a.Token, "admin.token_file", a.TokenFile)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := newStarter(c, logger)
+	privileged, err := tokenOf(a.PrivilegedToken, "admin.privileged_token_file", a.PrivilegedTokenFile)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := newStarter(c, payloads.vault, settings.JobPolicies(), logger)
 	if err != nil {
 		return nil, err
 	}
 	handler, err := admin.New(admin.Options{
 		Store: adminStore{db}, Jobs: jobs, Requests: replay.New(c, db), Listen: a.Listen, Token: token,
+		PrivilegedToken: privileged, Codec: vault.NewCodec(payloads.keys), CodecOrigins: a.CodecOrigins, Policies: settings.JobPolicies(),
+		Audit: db, Eraser: vault.NewEraser(db, jobs, c.Namespace()),
 		Temporal: func(ctx context.Context) error {
 			_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
 			return err
@@ -95,10 +124,6 @@ func startAdmin(ctx context.Context, a config.Admin, c *worker.Client, db *store
 	})
 	if err != nil {
 		return nil, err
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("serve the admin API: %w", err)
 	}
 	s := &adminServer{
 		url: "http://" + listener.Addr().String(), failed: make(chan error, 1),
@@ -129,18 +154,17 @@ func (s *adminServer) Close() error {
 	return s.server.Shutdown(ctx)
 }
 
-// adminToken reads the token; the variable wins over the file.
-func adminToken(a config.Admin) (string, error) {
-	if a.Token != "" || a.TokenFile == "" {
-		return a.Token, nil
+// tokenOf is a token that was given itself, or is in a file.
+func tokenOf(token, setting, file string) (string, error) {
+	if token != "" || file == "" {
+		return token, nil
 	}
-	raw, err := os.ReadFile(a.TokenFile)
+	raw, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("admin.token_file: %w", err)
+		return "", fmt.Errorf("%s: %w", setting, err)
 	}
-	token := strings.TrimSpace(string(raw))
-	if token == "" {
-		return "", fmt.Errorf("admin.token_file: %s is empty", a.TokenFile)
+	if token = strings.TrimSpace(string(raw)); token == "" {
+		return "", fmt.Errorf("%s: %s is empty", setting, file)
 	}
 	return token, nil
 }

@@ -31,10 +31,10 @@ func TestAdminStore(t *testing.T) {
 func TestAdminToken(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "token")
-	_, err := adminToken(config.Admin{TokenFile: file})
+	_, err := tokenOf("", "admin.token_file", file)
 	require.ErrorContains(t, err, "admin.token_file")
 	require.NoError(t, os.WriteFile(file, []byte(" \n"), 0o600))
-	_, err = adminToken(config.Admin{TokenFile: file})
+	_, err = tokenOf("", "admin.token_file", file)
 	require.ErrorContains(t, err, "is empty")
 	require.NoError(t, os.WriteFile(file, []byte("from-file\n"), 0o600))
 	for want, given := range map[string]config.Admin{
@@ -42,7 +42,7 @@ func TestAdminToken(t *testing.T) {
 		"from-file":     {TokenFile: file},
 		"from-variable": {TokenFile: file, Token: "from-variable"},
 	} {
-		token, err := adminToken(given)
+		token, err := tokenOf(given.Token, "admin.token_file", given.TokenFile)
 		require.NoError(t, err)
 		require.Equal(t, want, token)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestScripts runs what needs no services. In a script, `redrive CODE ARGS…` runs the program in this process and wants
-// the exit code; its environment is the script's, its input what `stdin` set.
+// TestScripts runs what needs no services. In a script, `redrive CODE [<FILE] ARGS…` runs the program in this process and
+// wants the exit code; its environment is the script's, its input the file.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -25,13 +25,17 @@ func TestScripts(t *testing.T) {
 
 func scriptRedrive(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) == 0 {
-		ts.Fatalf("usage: redrive CODE ARGS…")
+		ts.Fatalf("usage: redrive CODE [<FILE] ARGS…")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	got := run(context.Background(), args[1:], strings.NewReader(""), ts.Stdout(), ts.Stderr(), ts.Getenv)
+	args, input := args[1:], ""
+	if len(args) > 0 && strings.HasPrefix(args[0], "<") {
+		input, args = ts.ReadFile(args[0][1:]), args[1:]
+	}
+	got := run(context.Background(), args, strings.NewReader(input), ts.Stdout(), ts.Stderr(), ts.Getenv)
 	if got != want {
-		ts.Fatalf("redrive %s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
+		ts.Fatalf("redrive %s: exit code %d, want %d", strings.Join(args, " "), got, want)
 	}
 }
 

@@ -19,7 +19,7 @@ func newDeadLetters(env *environment) *cobra.Command {
 	cmd := group("dead-letters", "Look at jobs that stopped for good, and decide what becomes of them", `
 A dead letter is named by its id (dl_…) or by type:key.`)
 	cmd.Aliases = []string{"dl"}
-	cmd.AddCommand(newList(env), newShow(env), newReplay(env), newDiscard(env), newAnnotate(env))
+	cmd.AddCommand(newList(env), newShow(env), newReplay(env), newReconcile(env), newDiscard(env), newAnnotate(env), newErase(env))
 	return cmd
 }
 

@@ -113,7 +113,7 @@ func (d *demo) prepare(ctx context.Context, env *environment, opts demoOptions) 
 	if d.receiver, err = startReceiver(ctx); err != nil {
 		return err
 	}
-	if d.starter, err = newStarter(d.stack.Client, d.stack.logger); err != nil {
+	if d.starter, err = newStarter(d.stack.Client, d.stack.Vault, d.stack.settings.JobPolicies(), d.stack.logger); err != nil {
 		return err
 	}
 	d.replay = replay.New(d.stack.Client, d.stack.Store)

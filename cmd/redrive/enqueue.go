@@ -44,6 +44,7 @@ was dead-lettered.`,
 	flags.IntVar(&f.options.SchemaVersion, "schema-version", 0, "of the payload (default 1)")
 	flags.StringArrayVar(&f.options.Tags, "tag", nil, "a tag; may be repeated")
 	flags.StringVar(&f.options.Subject, "subject", "", "opaque id of the person the data is about")
+	flags.BoolVar(&f.options.Vault, "vault", false, "keep the payload in the vault, out of Temporal's history")
 	flags.BoolVar(&f.wait, "wait", false, "wait for the result")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		envelope, err := f.read(env, args)
@@ -148,11 +149,11 @@ func (e *environment) starter(ctx context.Context) (jobs *starter.Client, closeC
 	if err != nil {
 		return nil, nil, err
 	}
-	c, _, err := e.connect(ctx, logger)
+	c, keys, err := e.connect(ctx, settings, logger)
 	if err != nil {
 		return nil, nil, err
 	}
-	jobs, err = newStarter(c, logger)
+	jobs, err = newStarter(c, distantVault{settings, keys}, settings.JobPolicies(), logger)
 	if err != nil {
 		c.Close()
 		return nil, nil, err

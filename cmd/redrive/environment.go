@@ -19,7 +19,9 @@ import (
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/redaction"
 	"github.com/redrivehq/redrive/starter"
+	"github.com/redrivehq/redrive/store/open"
 	"github.com/redrivehq/redrive/telemetry"
+	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
 )
 
@@ -86,26 +88,68 @@ func (e *environment) namespace() (string, error) {
 	return options.Namespace, err
 }
 
-// connect dials the Temporal of the environment.
-func (e *environment) connect(ctx context.Context, logger *zap.Logger) (*worker.Client, string, error) {
+// connect dials the Temporal of the environment, and encrypts what is sent there. Without a keyset it does not: what goes
+// out in the clear because a file is missing does not come back.
+func (e *environment) connect(ctx context.Context, settings config.Config, logger *zap.Logger) (*worker.Client, *vault.Keyset, error) {
+	keys, err := keysetOf(settings).Load()
+	if err != nil {
+		return nil, nil, err
+	}
 	options, err := e.temporalOptions(logger)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
-	c, err := worker.Dial(ctx, options)
+	c, err := worker.Dial(ctx, vault.Protect(options, keys))
 	if err != nil {
-		return nil, "", fmt.Errorf("%w (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_PROFILE say where it is)", err)
+		return nil, nil, fmt.Errorf("%w (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_PROFILE say where it is)", err)
 	}
-	return c, options.Namespace, nil
+	return c, keys, nil
 }
 
 // newStarter refuses keys in which a detector finds a secret or personal data: they become plaintext workflow IDs.
-func newStarter(c client.Client, logger *zap.Logger) (*starter.Client, error) {
+func newStarter(c *worker.Client, payloads starter.Vault, policies job.Policies, logger *zap.Logger) (*starter.Client, error) {
 	redactor, err := redaction.Compile(redaction.Policy{})
 	if err != nil {
 		return nil, err
 	}
-	return starter.New(c, starter.Options{Screen: redactor.Detect, Logger: logger}), nil
+	return starter.New(c, starter.Options{
+		Vault: payloads, Screen: redactor.Detect, Logger: logger,
+		Sensitive: func(t job.Type) bool { return policies.For(t).Vault == job.VaultAlways },
+	}), nil
+}
+
+// distantVault opens the store when a payload needs it: most producers' payloads do not.
+type distantVault struct {
+	settings config.Config
+	keys     *vault.Keyset
+}
+
+func (v distantVault) use(ctx context.Context, use func(*vault.Vault) error) (err error) {
+	db, err := open.Store(ctx, v.settings.Store.URL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return use(vault.New(v.keys, db))
+}
+
+// Put implements starter.Vault.
+func (v distantVault) Put(ctx context.Context, ref job.PayloadRef, id job.KeyID, subject string, payload []byte) error {
+	return v.use(ctx, func(open *vault.Vault) error { return open.Put(ctx, ref, id, subject, payload) })
+}
+
+// Open implements starter.Vault.
+func (v distantVault) Open(ctx context.Context, ref job.PayloadRef, id job.KeyID) (payload []byte, err error) {
+	err = v.use(ctx, func(open *vault.Vault) (err error) {
+		payload, err = open.Open(ctx, ref, id)
+		return err
+	})
+	return payload, err
+}
+
+// Erase implements starter.Vault.
+func (v distantVault) Erase(ctx context.Context, ref job.PayloadRef) error {
+	return v.use(ctx, func(open *vault.Vault) error { return open.Erase(ctx, ref) })
 }
 
 // temporalEnvironment hands getenv to envconfig, which also lists variables (TEMPORAL_GRPC_META_*).
@@ -145,7 +189,7 @@ func (e *environment) readInput(flag, source string) ([]byte, error) {
 		return []byte(source), nil
 	}
 	if source == "-" {
-		raw, err := io.ReadAll(io.LimitReader(e.stdin, job.MaxPayloadBytes+1<<20))
+		raw, err := io.ReadAll(io.LimitReader(e.stdin, job.MaxVaultBytes+1<<20))
 		if err != nil {
 			return nil, fmt.Errorf("read %s from stdin: %w", flag, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/redrivehq/redrive/replay"
 	"github.com/redrivehq/redrive/starter"
 	"github.com/redrivehq/redrive/store"
+	"github.com/redrivehq/redrive/vault"
 )
 
 // The exit codes, which scripts rely on.
@@ -57,7 +58,7 @@ func exitCode(err error) int {
 		return exitRefused
 	}
 	for _, usage := range []error{
-		job.ErrInvalidKey, job.ErrInvalidEnvelope, starter.ErrInvalidOptions, replay.ErrInvalidRequest, store.ErrInvalidQuery,
+		job.ErrInvalidKey, job.ErrInvalidEnvelope, starter.ErrInvalidOptions, replay.ErrInvalidRequest, vault.ErrInvalidErasure, store.ErrInvalidQuery,
 	} {
 		if errors.Is(err, usage) {
 			return exitUsage

@@ -62,12 +62,16 @@ func (e *environment) explain(ctx context.Context, n named, err error) error {
 func (e *environment) look(ctx context.Context, id job.KeyID) (job.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	c, _, err := e.connect(ctx, zap.NewNop())
+	settings, err := e.settings()
+	if err != nil {
+		return "", err
+	}
+	c, _, err := e.connect(ctx, settings, zap.NewNop())
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
-	jobs, err := newStarter(c, zap.NewNop())
+	jobs, err := newStarter(c, nil, settings.JobPolicies(), zap.NewNop())
 	if err != nil {
 		return "", err
 	}

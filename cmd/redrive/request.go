@@ -123,6 +123,12 @@ func (f *requestFlags) missing(kind job.RequestKind, args []string) []string {
 	case kind != job.RequestAnnotate && strings.TrimSpace(f.Reason) == "":
 		names = append(names, "--reason")
 	}
+	if kind == job.RequestReconcile && f.Effect == "" {
+		names = append(names, "--effect")
+	}
+	if kind == job.RequestReconcile && f.Happened == nil {
+		names = append(names, "--happened")
+	}
 	return names
 }
 
@@ -137,7 +143,7 @@ func (e *environment) withReplay(ctx context.Context, use func(*replay.Client) e
 		if err != nil {
 			return err
 		}
-		c, _, err := e.connect(ctx, logger)
+		c, _, err := e.connect(ctx, settings, logger)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ TEMPORAL_PROFILE.`)
 	root.AddCommand(
 		newDev(env), newWorker(env), newAdmin(env),
 		newEnqueue(env), newCancel(env), newDeadLetters(env),
-		newMigrate(env), newPolicy(env), newKeys(env), newVersion(env),
+		newMigrate(env), newAudit(env), newPolicy(env), newRedact(env), newKeys(env), newVersion(env),
 	)
 	return root
 }

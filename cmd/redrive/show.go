@@ -47,6 +47,7 @@ func (p page) write() {
 	p.header()
 	p.attempts()
 	p.payload()
+	p.effects()
 	p.lineage()
 	p.replays()
 	p.requests()
@@ -73,6 +74,9 @@ func (p page) header() {
 		if optional[1] != "" {
 			lines = append(lines, optional)
 		}
+	}
+	if e := l.Erased; e != nil {
+		lines = append(lines, []string{"erased", fmt.Sprintf("%s by %s: %s", moment(e.At), orDash(e.Actor), e.Reason)})
 	}
 	rows(p, lines)
 	fmt.Fprintf(p, "\n%s\n", indented(l.Message, "  "))
@@ -123,6 +127,26 @@ func (p page) payload() {
 	fmt.Fprintln(p, indented(pretty.String(), "  "))
 }
 
+// effects lists what the ledger knows.
+func (p page) effects() {
+	if len(p.letter.Effects) == 0 {
+		return
+	}
+	p.section("effects in the ledger")
+	lines := [][]string{{"  EFFECT", "STATE", "SINCE", ""}}
+	for _, e := range p.letter.Effects {
+		note := ""
+		if e.Unsettled {
+			note = "nobody knows whether it happened: reconcile it"
+		}
+		lines = append(lines, []string{"  " + e.Name, string(e.State), moment(e.UpdatedAt), note})
+	}
+	rows(p, lines)
+	if len(p.letter.Effects) == job.MaxListedEffects {
+		fmt.Fprintln(p, "  … there may be more")
+	}
+}
+
 // lineage lists the runs that failed, when there is more than the one above.
 func (p page) lineage() {
 	if len(p.letter.Failures) < 2 {
@@ -169,6 +193,9 @@ func (p page) requests() {
 		if r.Kind == job.RequestAnnotate {
 			text = r.Text
 		}
+		if r.Kind == job.RequestReconcile && r.Happened != nil {
+			text = fmt.Sprintf("%s happened: %t; %s", r.Effect, *r.Happened, r.Reason)
+		}
 		if !r.Accepted {
 			decision = "refused"
 		}
@@ -185,6 +212,14 @@ func (p page) requests() {
 func (p page) commands() {
 	if p.letter.State != job.StateDeadLettered {
 		return
+	}
+	names, known := p.letter.ToReconcile()
+	if !known {
+		names = []string{"EFFECT"}
+	}
+	if len(names) > 0 {
+		p.section("first settle whether each unsettled effect happened, such as with")
+		fmt.Fprintf(p, "  redrive dead-letters reconcile %s --effect %s --happened true|false --reason '…'\n", p.letter.ID, printable(names[0]))
 	}
 	p.section("replay it once the handler is repaired, with either of")
 	fmt.Fprintf(p, "  redrive dead-letters replay %s --reason '…'\n", p.letter.ID)

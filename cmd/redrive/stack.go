@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -46,7 +47,9 @@ type stack struct {
 	AdminURL   string
 
 	settings config.Config
+	keys     *vault.Keyset
 	logger   *zap.Logger
+	listener net.Listener // the admin API's, until that has it
 	admin    *adminServer
 	metrics  *telemetry.Metrics
 	closers  []func() error // in the order they were opened
@@ -61,7 +64,7 @@ func startStack(ctx context.Context, env *environment, o stackOptions) (_ *stack
 		}
 	}()
 	for _, start := range []func(context.Context, *environment, stackOptions) error{
-		s.readSettings, s.makeDirectory, s.startTemporal, s.openStore, s.startAdmin, s.startWorker, s.writeEnv,
+		s.readSettings, s.makeDirectory, s.listen, s.startTemporal, s.openStore, s.startAdmin, s.startWorker, s.writeEnv,
 	} {
 		if err := start(ctx, env, o); err != nil {
 			return nil, err
@@ -101,9 +104,26 @@ func (s *stack) makeDirectory(_ context.Context, _ *environment, o stackOptions)
 	s.KeysetFile = filepath.Join(s.DataDir, "keyset.json")
 	s.EnvFile = filepath.Join(s.DataDir, "dev.env")
 	s.settings.Store.URL, s.settings.Vault.KeysetFile = s.StoreURL, s.KeysetFile
-	if _, err := createKeyset(s.KeysetFile); err != nil && !errors.Is(err, fs.ErrExist) {
+	s.settings.Vault.KeysetJSON, s.settings.Vault.KMSURI = "", "" // of a real deployment
+	if _, err := createKeyset(keysetOf(s.settings)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	s.keys, err = keysetOf(s.settings).Load()
+	return err
+}
+
+// listen takes the admin API's address before Temporal starts: its Web UI is told where payloads are decoded.
+func (s *stack) listen(ctx context.Context, _ *environment, _ stackOptions) (err error) {
+	if s.listener, err = listenAdmin(ctx, s.settings.Admin.Listen); err != nil {
+		return err
+	}
+	s.AdminURL = "http://" + s.listener.Addr().String()
+	s.closers = append(s.closers, func() error {
+		if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) { // the admin API closes it
+			return err
+		}
+		return nil
+	})
 	return nil
 }
 
@@ -115,14 +135,15 @@ func (s *stack) startTemporal(ctx context.Context, env *environment, o stackOpti
 	}
 	s.Server, err = testsuite.StartServer(ctx, testsuite.ServerOptions{
 		DB: db, Port: o.Port, UIPort: o.UIPort, Reuse: env.getenv("REDRIVE_TEST_TEMPORAL"),
+		UICodecEndpoint: s.AdminURL + "/codec",
 	})
 	if err != nil {
 		return err
 	}
 	s.closers = append(s.closers, s.Server.Close)
-	s.Client, err = worker.Dial(ctx, sdkclient.Options{
+	s.Client, err = worker.Dial(ctx, vault.Protect(sdkclient.Options{
 		HostPort: s.Server.Address, Namespace: s.Server.Namespace, Logger: sdkLogger(s.logger),
-	})
+	}, s.keys))
 	if err != nil {
 		return err
 	}
@@ -138,11 +159,7 @@ func (s *stack) openStore(ctx context.Context, _ *environment, _ stackOptions) (
 	if err := s.Store.Migrate(ctx); err != nil {
 		return err
 	}
-	keys, err := vault.LoadKeyset(s.KeysetFile)
-	if err != nil {
-		return err
-	}
-	s.Vault = vault.New(keys, s.Store)
+	s.Vault = vault.New(s.keys, s.Store)
 	return nil
 }
 
@@ -152,14 +169,23 @@ func (s *stack) startAdmin(ctx context.Context, _ *environment, _ stackOptions) 
 	if s.metrics, page, err = newMetrics(); err != nil {
 		return err
 	}
-	if s.admin, err = startAdmin(ctx, s.settings.Admin, s.Client, s.Store, page, s.logger); errors.Is(err, admin.ErrInvalidOptions) {
+	s.settings.Admin.CodecOrigins = pageOrigins(s.Server.UIAddress)
+	if s.admin, err = startAdmin(ctx, s.settings, s.Client, sealed{s.Store, s.Vault, s.keys}, s.listener, page, s.logger); errors.Is(err, admin.ErrInvalidOptions) {
 		return usagef("%w, which this stack has none of: listen on loopback", err)
 	} else if err != nil {
 		return err
 	}
-	s.AdminURL = s.admin.url
 	s.closers = append(s.closers, s.admin.Close)
 	return nil
+}
+
+// pageOrigins are the names by which a browser on this machine knows a server on loopback.
+func pageOrigins(ui string) []string {
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(ui, "http://"))
+	if err != nil {
+		return nil // a reused server, whose UI is not ours
+	}
+	return []string{ui, "http://localhost:" + port}
 }
 
 func (s *stack) startWorker(ctx context.Context, env *environment, o stackOptions) error {

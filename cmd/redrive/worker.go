@@ -69,7 +69,7 @@ func runWorker(ctx context.Context, env *environment, f workerFlags) (err error)
 	if f.version != "" {
 		settings.Worker.HandlerVersion = f.version
 	}
-	c, _, err := env.connect(ctx, logger)
+	c, keys, err := env.connect(ctx, settings, logger)
 	if err != nil {
 		return err
 	}
@@ -78,11 +78,11 @@ func runWorker(ctx context.Context, env *environment, f workerFlags) (err error)
 	if err != nil {
 		return err
 	}
-	payloads, closeStore, err := openPayloads(ctx, settings)
+	payloads, closeStore, err := openPayloads(ctx, settings, keys)
 	switch {
 	case err == nil:
 		defer func() { err = errors.Join(err, closeStore()) }()
-		options.Payloads = payloads.vault
+		options.Payloads, options.Ledger = payloads.vault, payloads.store
 	case f.lanesOnly:
 		logger.Warn("no vault, so replays are handed to other workers", zap.Error(err))
 	default:
@@ -133,16 +133,13 @@ func workerOptions(env *environment, settings config.Config, logger *zap.Logger)
 type sealed struct {
 	store *store.DB
 	vault *vault.Vault
+	keys  *vault.Keyset
 }
 
-func openPayloads(ctx context.Context, settings config.Config) (s sealed, closeStore func() error, err error) {
-	keys, err := vault.LoadKeyset(settings.Vault.KeysetFile)
-	if err != nil {
-		return s, nil, err
-	}
+func openPayloads(ctx context.Context, settings config.Config, keys *vault.Keyset) (s sealed, closeStore func() error, err error) {
 	db, err := open.Store(ctx, settings.Store.URL)
 	if err != nil {
 		return s, nil, err
 	}
-	return sealed{store: db, vault: vault.New(keys, db)}, db.Close, nil
+	return sealed{store: db, vault: vault.New(keys, db), keys: keys}, db.Close, nil
 }

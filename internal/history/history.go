@@ -13,6 +13,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+
+	"github.com/redrivehq/redrive/job"
 )
 
 // ErrNoInput is wrapped when a run's history does not begin with a start.
@@ -42,15 +44,21 @@ func Start(ctx context.Context, h Reader, workflowID, runID string) (*historypb.
 	return started, nil
 }
 
-// Input returns the bytes a run was started with, decoded by the data converter's codecs. No input is empty.
-func Input(started *historypb.WorkflowExecutionStartedEventAttributes, dc converter.DataConverter) ([]byte, error) {
+// Input returns the bytes a run of a workflow was started with, decoded by the data converter's codecs. No input is empty.
+// The error wraps job.ErrPayloadGone when what is there was encrypted for another workflow, or with a key that is gone.
+func Input(
+	started *historypb.WorkflowExecutionStartedEventAttributes, dc converter.DataConverter, workflow converter.WorkflowSerializationContext,
+) ([]byte, error) {
 	payloads := started.GetInput().GetPayloads()
 	if len(payloads) == 0 {
 		return nil, nil
 	}
 	var raw converter.RawValue
-	if err := dc.FromPayload(payloads[0], &raw); err != nil {
+	if err := converter.WithDataConverterSerializationContext(dc, workflow).FromPayload(payloads[0], &raw); err != nil {
 		return nil, fmt.Errorf("decode the run's input: %w", err)
+	}
+	if reason, is := raw.Payload().GetMetadata()[job.MetadataUnopened]; is {
+		return nil, fmt.Errorf("decode the run's input: %w: %s", job.ErrPayloadGone, reason)
 	}
 	return raw.Payload().GetData(), nil
 }

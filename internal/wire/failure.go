@@ -2,8 +2,10 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/redrivehq/redrive/job"
@@ -26,10 +28,35 @@ func Encode(f *job.Failure) error {
 	return temporal.NewApplicationErrorWithOptions(f.Message, string(f.Class), options)
 }
 
+// EncodeWithoutReport returns the ApplicationError of an attempt that learned nothing: it is tried again, and what the
+// server has of the attempts before stays.
+func EncodeWithoutReport(message string) error {
+	return temporal.NewApplicationErrorWithOptions(message, string(job.ClassTransient), temporal.ApplicationErrorOptions{
+		Category: temporal.ApplicationErrorCategoryBenign,
+	})
+}
+
+// CheckReadable panics when the details of err cannot be decrypted for a reason that may pass: the workflow task then fails
+// and is tried again. The SDK does so by itself for results, but not for what an error carries. Workflows call it, nobody
+// else.
+func CheckReadable(err error) {
+	var details converter.RawValue
+	var passing *converter.WorkflowTaskFailureError
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) && app.HasDetails() && errors.As(app.Details(&details), &passing) {
+		panic(fmt.Sprintf("read the details of a failure: %v", passing))
+	}
+	var timeout *temporal.TimeoutError
+	if errors.As(err, &timeout) && timeout.HasLastHeartbeatDetails() && errors.As(timeout.LastHeartbeatDetails(&details), &passing) {
+		panic(fmt.Sprintf("read the last heartbeat of a failure: %v", passing))
+	}
+}
+
 // Decode reads what an activity's last attempt left, as a workflow sees it. The cause is set. An error that no attempt
 // of ours made (a timeout, a type that is not a class) is classified here. Cancellation is not a failure: ask
-// temporal.IsCanceledError first.
+// temporal.IsCanceledError first. It panics as CheckReadable does.
 func Decode(err error) job.Failure {
+	CheckReadable(err)
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
 		return decodeTimeout(timeout)
@@ -91,6 +118,12 @@ func decodeTimeout(timeout *temporal.TimeoutError) job.Failure {
 		errors.As(timeout.Unwrap(), &inner) && inner.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT
 	if lost {
 		f.Class, f.Message = job.ClassLeaseLost, "the deadline passed after the lease was lost"
+	}
+	if running := f.Report.Running; running != nil && !running.Waiting {
+		f.Report.Version = running.Version
+		if lost {
+			f.Report.Log = f.Report.Log.Add(running.Lost(running.Started)) // nobody knows how long it ran
+		}
 	}
 	f.Report.Cause = job.CauseDeadlinePassed
 	return f

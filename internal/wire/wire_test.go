@@ -124,7 +124,7 @@ func TestDecode(t *testing.T) {
 		"NeverTakenInTime":           {timeout(scheduleToStart, nil), job.ClassTimeout, job.CauseDeadlinePassed, 0, false},
 		"TooLong":                    {timeout(startToClose, nil), job.ClassTimeout, job.CauseDeadlinePassed, 0, true},
 		"LeaseLost":                  {timeout(heartbeat, nil), job.ClassLeaseLost, job.CauseDeadlinePassed, 0, true},
-		"LeaseLostWithALog":          {timeout(heartbeat, nil, running), job.ClassLeaseLost, job.CauseDeadlinePassed, 1, true},
+		"LeaseLostWithALog":          {timeout(heartbeat, nil, running), job.ClassLeaseLost, job.CauseDeadlinePassed, 2, true},
 		"DeadlineAfterALostLease":    {timeout(scheduleToClose, timeout(heartbeat, nil)), job.ClassLeaseLost, job.CauseDeadlinePassed, 0, true},
 		"DeadlineWhileRunning":       {timeout(scheduleToClose, nil, running), job.ClassTimeout, job.CauseDeadlinePassed, 1, true},
 		"DeadlineAfterAVerdict":      {timeout(scheduleToClose, verdict), job.ClassDependencyDown, job.CauseDeadlinePassed, 1, true},

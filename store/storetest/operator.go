@@ -24,7 +24,12 @@ func testRequests(t *testing.T, open func(*testing.T) *store.DB) {
 		record(t, db, newLetter(1, 0))
 		refused := newRequest("b", job.RequestReplay, "")
 		refused.Accepted, refused.Refusal = false, &job.Refusal{Code: job.RefusedTooEarly, Detail: "not before noon"}
-		want := []job.RequestRecord{newRequest("c", job.RequestAnnotate, ""), refused, newRequest("a", job.RequestReplay, "")}
+		happened, freed := newRequest("d", job.RequestReconcile, ""), newRequest("e", job.RequestReconcile, "")
+		happened.Effect, happened.Happened = "charge", new(true)
+		freed.Effect, freed.Happened = "mail.7", new(false)
+		want := []job.RequestRecord{
+			newRequest("c", job.RequestAnnotate, ""), refused, newRequest("a", job.RequestReplay, ""), happened, freed,
+		}
 		for _, r := range want {
 			require.NoError(t, db.SaveRequest(t.Context(), r))
 		}

@@ -23,12 +23,16 @@ func Run(t *testing.T, open func(t *testing.T) *store.DB) {
 		"Requests":      testRequests,
 		"Replays":       testReplays,
 		"Payloads":      testPayloads,
+		"Vault":         testVault,
 		"Late":          testLate,
 		"Repeat":        testRepeat,
 		"Text":          testText,
 		"Concurrency":   testConcurrency,
 		"Cancel":        testCancel,
 		"Ledger":        testLedger,
+		"Standing":      testStanding,
+		"Audit":         testAudit,
+		"Erase":         testErase,
 	}
 	for name, topic := range topics {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +75,7 @@ func newFailure(n, run int, at time.Time) job.FailureRecord {
 func newPayload(ref job.PayloadRef) *job.SealedPayload {
 	return &job.SealedPayload{
 		Ref: ref, KeyID: job.KeyID{Type: "email.send", Key: "order-1"}, KeysetID: "4711",
-		Ciphertext: []byte{0, 1, 2, 0xff, 0xfe, 0}, CreatedAt: begin(),
+		DataKey: []byte{0xff, 0, 7}, Ciphertext: []byte{0, 1, 2, 0xff, 0xfe, 0}, CreatedAt: begin(),
 	}
 }
 

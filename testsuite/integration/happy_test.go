@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -21,6 +22,9 @@ type note struct {
 func TestHappyPathCostsElevenEventsAndNoHeartbeat(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
+	policy := quick()
+	policy.Lease, policy.Timeout = 30*time.Second, time.Minute // a start that is late by a quarter of it costs a heartbeat
+	s.policies.ByType = map[job.Type]job.Policy{"note.keep": policy}
 	s.work("v1", handlers(t, "note.keep", func(_ context.Context, n note) (any, error) { return n, nil }))
 	enqueued := s.enqueue("note.keep", "a", note{"hello"})
 	result, err := s.wait(enqueued.ID)

@@ -3,6 +3,7 @@ package integration_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,13 +12,14 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
 )
 
 // through starts a worker of only lanes behind a proxy.
 func (s *stack) through(p *proxy, version string, h *worker.Handlers) {
 	s.t.Helper()
-	c, err := worker.Dial(s.t.Context(), client.Options{HostPort: p.address, Namespace: s.namespace, Logger: quiet{}})
+	c, err := worker.Dial(s.t.Context(), vault.Protect(client.Options{HostPort: p.address, Namespace: s.namespace, Logger: quiet{}}, s.keys))
 	require.NoError(s.t, err)
 	s.t.Cleanup(c.Close)
 	w, err := worker.New(c, worker.Options{Handlers: h, HandlerVersion: version, Payloads: s.vault, Drain: 100 * time.Millisecond})
@@ -67,17 +69,18 @@ func (s *stack) beatsOf(workflowID string) bool {
 	return len(pending) == 1 && pending[0].GetHeartbeatDetails() != nil
 }
 
-// An outage of a third of the lease cancels nobody: what is left of the lease when it begins, less the watchdog's margin,
-// has to hold the outage and a reconnection.
+// An outage of a third of the lease cancels nobody, also when it begins before the first heartbeat: what is left of the
+// lease then, less the watchdog's margin, holds the outage and a reconnection.
 func TestShortOutageCancelsNobody(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
 	policy := quick()
-	policy.Lease, policy.Timeout = 12*time.Second, time.Minute
+	policy.Lease, policy.Timeout = 6*time.Second, time.Minute
 	s.policies.ByType = map[job.Type]job.Policy{"note.keep": policy}
 	s.work("v1", nil)
 	line := newProxy(t, shared.Address)
-	started, release := make(chan struct{}, 1), make(chan struct{})
+	const jobs = 10
+	started, release := make(chan struct{}, 2*jobs), make(chan struct{})
 	var runs, canceled atomic.Int64
 	s.through(line, "v1", handlers(t, "note.keep", func(ctx context.Context, _ note) (any, error) {
 		runs.Add(1)
@@ -90,9 +93,10 @@ func TestShortOutageCancelsNobody(t *testing.T) {
 			return nil, context.Cause(ctx)
 		}
 	}))
-	enqueued := s.enqueue("note.keep", "a", note{})
-	<-started
-	s.until("the lease was extended once", func() bool { return s.beatsOf(enqueued.WorkflowID) })
+	for i := range jobs { // one after the other, so that the outage meets leases of every age
+		s.enqueue("note.keep", job.Key(fmt.Sprintf("job-%d", i)), note{})
+		<-started
+	}
 	line.set(true)
 	outage := time.NewTimer(policy.Lease / 3)
 	<-outage.C
@@ -100,9 +104,11 @@ func TestShortOutageCancelsNobody(t *testing.T) {
 	calm := time.NewTimer(policy.Lease)
 	<-calm.C
 	close(release)
-	_, err := s.wait(enqueued.ID)
-	require.NoError(t, err)
-	require.EqualValues(t, 1, runs.Load())
+	for i := range jobs {
+		_, err := s.wait(job.KeyID{Type: "note.keep", Key: job.Key(fmt.Sprintf("job-%d", i))})
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, jobs, runs.Load())
 	require.Zero(t, canceled.Load())
 }
 
@@ -111,7 +117,7 @@ func TestLongJobRunsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
 	policy := quick()
-	policy.Lease = time.Second
+	policy.Lease, policy.Timeout = 2*time.Second, time.Minute
 	s.policies.ByType = map[job.Type]job.Policy{"note.keep": policy}
 	var runs atomic.Int64
 	s.work("v1", handlers(t, "note.keep", func(ctx context.Context, _ note) (any, error) {

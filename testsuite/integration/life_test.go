@@ -91,30 +91,6 @@ func TestDelayAndDeadline(t *testing.T) {
 	require.Zero(t, letter.Log.Counted)
 }
 
-// Throttling uses up no attempts, and no retry comes earlier than the dependency asked for.
-func TestThrottledIsNotCounted(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, openSQLite)
-	var calls atomic.Int64
-	var last atomic.Int64
-	var early atomic.Bool
-	s.work("v1", handlers(t, "note.keep", func(context.Context, note) (any, error) {
-		now := time.Now().UnixMilli()
-		if before := last.Swap(now); before != 0 && now-before < 200 {
-			early.Store(true)
-		}
-		if calls.Add(1) <= 6 {
-			return nil, job.Throttled(errors.New("slow down"), 200*time.Millisecond)
-		}
-		return nil, job.Rejected(errors.New("no"))
-	}))
-	letter := s.parked(s.enqueue("note.keep", "a", note{}).ID)
-	require.False(t, early.Load(), "a retry came earlier than Retry-After")
-	require.Equal(t, 1, letter.Log.Counted)
-	require.Equal(t, 6, letter.Log.Throttled)
-	require.Equal(t, 7, letter.Log.Leases)
-}
-
 // outOfOrder is a codec whose key service can be down.
 type outOfOrder struct{ down atomic.Bool }
 
@@ -130,13 +106,13 @@ func (o *outOfOrder) Encode(p []*commonpb.Payload) ([]*commonpb.Payload, error) 
 func (o *outOfOrder) Decode(p []*commonpb.Payload) ([]*commonpb.Payload, error) { return o.Encode(p) }
 
 // A codec that fails fails the task, not the workflow: the job waits for the key service and completes.
-func TestCodecOutageFailsTheTaskOnly(t *testing.T) {
+func TestPrivacyKeyServiceDownFailsTheTaskOnly(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
 	codec := &outOfOrder{}
 	dialed, err := worker.Dial(t.Context(), client.Options{
 		HostPort: shared.Address, Namespace: s.namespace, Logger: quiet{},
-		DataConverter: vault.DataConverter(sdkconverter.GetDefaultDataConverter(), codec),
+		DataConverter: vault.DataConverter(sdkconverter.GetDefaultDataConverter(), codec, vault.NewCodec(s.keys)),
 	})
 	require.NoError(t, err)
 	t.Cleanup(dialed.Close)
@@ -144,7 +120,7 @@ func TestCodecOutageFailsTheTaskOnly(t *testing.T) {
 	s.client = dialed
 	s.work("v1", handlers(t, "note.keep", func(context.Context, note) (any, error) { return "ok", nil }))
 	codec.down.Store(true)
-	enqueued, err := starter.Enqueue(t.Context(), starter.New(plain, starter.Options{}), "note.keep", "a", note{"hello"}, starter.EnqueueOptions{})
+	enqueued, err := starter.Enqueue(t.Context(), s.starter, "note.keep", "a", note{"hello"}, starter.EnqueueOptions{})
 	require.NoError(t, err)
 	s.until("the task has failed and is tried again", func() bool {
 		d, err := plain.DescribeWorkflow(t.Context(), enqueued.WorkflowID, "")
@@ -161,7 +137,7 @@ func TestCodecOutageFailsTheTaskOnly(t *testing.T) {
 func TestRefusedBeforeAnythingIsStarted(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
-	_, err := starter.Enqueue(t.Context(), s.starter, "note.keep", "big", note{longText()}, starter.EnqueueOptions{})
+	_, err := starter.Enqueue(t.Context(), starter.New(s.client, starter.Options{}), "note.keep", "big", note{longText()}, starter.EnqueueOptions{})
 	require.ErrorIs(t, err, job.ErrInvalidEnvelope)
 	require.ErrorContains(t, err, "at most")
 	_, err = s.starter.State(t.Context(), job.KeyID{Type: "note.keep", Key: "big"})

@@ -37,7 +37,10 @@ func runWithServer(m *testing.M) int {
 	defer cancel()
 	server, err := testsuite.StartServer(ctx, testsuite.ServerOptions{
 		Reuse: os.Getenv("REDRIVE_TEST_TEMPORAL"), NoUI: true,
-		DynamicConfig: map[string]string{"history.workflowIdReuseMinimalInterval": "0s"},
+		DynamicConfig: map[string]string{
+			"history.workflowIdReuseMinimalInterval":     "0s",
+			"history.transferProcessorUpdateAckInterval": "2s", // a deletion waits for it; the default is 30s
+		},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

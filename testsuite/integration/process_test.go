@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -18,43 +19,60 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/redrivehq/redrive/job"
+	"github.com/redrivehq/redrive/store"
+	"github.com/redrivehq/redrive/store/postgres"
 	"github.com/redrivehq/redrive/store/sqlite"
 	"github.com/redrivehq/redrive/vault"
 	"github.com/redrivehq/redrive/worker"
 )
 
-// workerVariable makes this test binary a worker process instead of a test run.
-const workerVariable = "REDRIVE_TEST_WORKER"
+// Variables of a worker process. The first makes this test binary one instead of a test run.
+const (
+	workerVariable = "REDRIVE_TEST_WORKER"
+	drainVariable  = "REDRIVE_TEST_DRAIN"
+	downstreamURL  = "REDRIVE_TEST_DOWNSTREAM" // where its handlers have effects, and say what they do
+)
 
-// workerProcess is what such a process does: it runs note.keep until its stdin ends.
+// workerProcess is what such a process does: it runs note.keep, note.call and note.charge until its stdin ends.
 func workerProcess() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); cancel() }()
-	c, err := worker.Dial(ctx, client.Options{
-		HostPort: os.Getenv("TEMPORAL_ADDRESS"), Namespace: os.Getenv("TEMPORAL_NAMESPACE"), Logger: quiet{},
-	})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	db, err := sql.Open("sqlite", sqlite.DSN(strings.TrimPrefix(os.Getenv("REDRIVE_STORE"), "sqlite:")))
-	if err != nil {
-		return err
-	}
-	defer db.Close() //nolint:errcheck // the process ends
 	keys, err := vault.LoadKeyset(os.Getenv("REDRIVE_VAULT_KEYSET"))
 	if err != nil {
 		return err
 	}
-	h := new(worker.Handlers)
-	definition := job.Definition{Type: "note.keep", Effects: job.EffectsNone, Owner: "tests"}
-	if err := worker.Register(h, definition, doNote); err != nil {
+	c, err := worker.Dial(ctx, vault.Protect(client.Options{
+		HostPort: os.Getenv("TEMPORAL_ADDRESS"), Namespace: os.Getenv("TEMPORAL_NAMESPACE"), Logger: quiet{},
+	}, keys))
+	if err != nil {
 		return err
 	}
+	defer c.Close()
+	db, closeStore, err := openURL(os.Getenv("REDRIVE_STORE"))
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	drain, err := time.ParseDuration(cmp.Or(os.Getenv(drainVariable), "1s"))
+	if err != nil {
+		return err
+	}
+	h := new(worker.Handlers)
+	down := downstreamClient{url: os.Getenv(downstreamURL)}
+	for _, register := range []error{
+		worker.Register(h, job.Definition{Type: "note.keep", Effects: job.EffectsNone, Owner: "tests"}, doNote(down)),
+		worker.Register(h, job.Definition{Type: "note.call", Effects: job.EffectsLedger, Owner: "tests"}, down.charge),
+		registerCharge(h, os.Getenv(tillVariable)),
+	} {
+		if register != nil {
+			return register
+		}
+	}
 	w, err := worker.New(c, worker.Options{
-		Handlers: h, HandlerVersion: "v1", Payloads: vault.New(keys, sqlite.New(db)), Drain: time.Second, MaxConcurrent: 100,
+		Handlers: h, HandlerVersion: "v1", Payloads: vault.New(keys, db), Ledger: db, Drain: drain, MaxConcurrent: 100,
+		Observer: down,
 	})
 	if err != nil {
 		return err
@@ -62,31 +80,56 @@ func workerProcess() error {
 	return w.Run(ctx)
 }
 
-// doNote does what a note says: "exit" ends the process, "work" takes a second, "wait-once" takes for ever the first time.
-func doNote(ctx context.Context, n note) (any, error) {
-	attempt, _ := job.AttemptFrom(ctx)
-	long := time.Second
-	switch {
-	case n.Text == "exit":
-		os.Exit(1)
-	case n.Text == "wait-once" && attempt.Number == 1:
-		long = time.Hour
-	case n.Text == "wait-once":
-		long = 0
+// openURL opens a store by its URL.
+func openURL(url string) (*store.DB, func(), error) {
+	driver, dsn, open := "pgx", url, postgres.New
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		driver, dsn, open = "sqlite", sqlite.DSN(path), sqlite.New
 	}
-	timer := time.NewTimer(long)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return n.Text, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	return open(db), func() { _ = db.Close() }, nil
+}
+
+// doNote does what a note says: "exit" ends the process, "work" takes a second, "wait-once" takes for ever the first
+// time, and "resume" too, but leaves word how far it came.
+func doNote(down downstreamClient) job.Handler[note] {
+	return func(ctx context.Context, n note) (any, error) {
+		attempt, _ := job.AttemptFrom(ctx)
+		long := time.Second
+		switch {
+		case n.Text == "exit":
+			os.Exit(1)
+		case n.Text == "resume":
+			if err := job.LeaseFrom(ctx).Progress(7); err != nil {
+				return nil, err
+			}
+			long = time.Hour
+		case n.Text == "slow":
+			down.say("slow started")
+			long = 10 * time.Second
+		case n.Text == "wait-once" && attempt.Number == 1:
+			long = time.Hour
+		case n.Text == "wait-once":
+			long = 0
+		}
+		timer := time.NewTimer(long)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return n.Text, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 }
 
 // supervisor keeps worker processes alive, as an orchestrator does.
 type supervisor struct {
-	s *stack
+	s           *stack
+	environment []string
 
 	mu      sync.Mutex
 	ended   bool
@@ -95,32 +138,37 @@ type supervisor struct {
 	all     sync.WaitGroup
 }
 
-// supervise starts n worker processes; restart says whether one that dies is replaced.
-func (s *stack) supervise(n int, restart bool) *supervisor {
+// supervise starts n worker processes; restart says whether one that dies is replaced. environment is theirs beside what
+// every program of the stack gets.
+func (s *stack) supervise(n int, restart bool, environment ...string) *supervisor {
 	s.t.Helper()
-	v := &supervisor{s: s, running: map[int]*exec.Cmd{}}
+	v := &supervisor{s: s, environment: environment, running: map[int]*exec.Cmd{}}
 	for range n {
 		v.all.Go(func() {
 			for v.runOne() && restart {
 			}
 		})
 	}
-	s.t.Cleanup(func() {
-		v.mu.Lock()
-		v.ended = true
-		for _, c := range v.running {
-			_ = c.Process.Kill()
-		}
-		v.mu.Unlock()
-		v.all.Wait()
-	})
+	s.t.Cleanup(v.end)
 	return v
+}
+
+// end kills the processes and replaces none.
+func (v *supervisor) end() {
+	v.mu.Lock()
+	v.ended = true
+	for _, c := range v.running {
+		_ = c.Process.Kill()
+	}
+	v.mu.Unlock()
+	v.all.Wait()
 }
 
 // runOne runs a process until it dies; it returns false when the test is over.
 func (v *supervisor) runOne() bool {
 	command := exec.Command(os.Args[0]) //nolint:noctx // killed at the end of the test
 	command.Env = append(v.s.environment(), workerVariable+"=1", "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+	command.Env = append(command.Env, v.environment...)
 	command.Stderr = os.Stderr
 	stdin, err := command.StdinPipe() // its end is the end of the process
 	if err == nil {
@@ -148,11 +196,14 @@ func (v *supervisor) runOne() bool {
 }
 
 // kill ends every process at once.
-func (v *supervisor) kill() {
+func (v *supervisor) kill() { v.signal(syscall.SIGKILL) }
+
+// signal sends to every process that runs.
+func (v *supervisor) signal(signal syscall.Signal) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, c := range v.running {
-		_ = c.Process.Kill() // it may have died by itself
+		_ = c.Process.Signal(signal) // it may have died by itself
 	}
 }
 
@@ -191,7 +242,7 @@ func TestKilledWorkerOfFiftyJobs(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, openSQLite)
 	s.policies.Default = quick()
-	s.policies.Default.MaxAttempts = 1
+	s.policies.Default.MaxAttempts, s.policies.Default.Lease = 1, 6*time.Second
 	s.work("v1", nil)
 	first := s.supervise(1, false)
 	const jobs = 50
@@ -209,19 +260,19 @@ func TestKilledWorkerOfFiftyJobs(t *testing.T) {
 	})
 	first.kill()
 	killed := time.Now()
-	s.supervise(1, false)
+	seen := newObserved()
+	s.start(worker.Options{
+		Handlers: handlers(t, "note.keep", doNote(downstreamClient{})), HandlerVersion: "v1", Payloads: s.vault, MaxConcurrent: 100,
+		Observer: seen,
+	})
+	s.until("all are dispatched again", func() bool { return seen.lease(job.LeaseGranted) == jobs })
+	require.Less(t, time.Since(killed), 2*s.policies.Default.Lease)
 	for i := range jobs {
 		_, err := s.wait(id(i))
-		require.NoError(t, err, "job %d", i)
+		require.NoError(t, err, "job %d has one counted attempt at most, or it would be a dead letter", i)
 	}
-	require.Less(t, time.Since(killed), 6*quick().Lease)
-	expiries := 0
-	for i := range jobs {
-		for _, event := range s.history(id(i).JobWorkflowID(), "") {
-			if started := event.GetActivityTaskStartedEventAttributes(); started.GetLastFailure().GetTimeoutFailureInfo() != nil {
-				expiries += int(started.GetAttempt()) - 1
-			}
-		}
-	}
-	require.Equal(t, jobs, expiries)
+	require.Equal(t, jobs, seen.lease(job.LeaseExpired))
+	require.Zero(t, seen.lease(job.LeaseUndelivered))
+	require.Zero(t, seen.lease(job.LeaseSuspect))
+	require.Equal(t, map[int]int{1: jobs}, seen.counted(), "how many counted attempts each job took")
 }

@@ -73,7 +73,7 @@ func redriveCommand(t *testing.T, environment []string, args ...string) *exec.Cm
 // environment leads a program to the stack.
 func (s *stack) environment() []string {
 	return []string{
-		"TEMPORAL_ADDRESS=" + shared.Address, "TEMPORAL_NAMESPACE=" + s.namespace,
+		"TEMPORAL_ADDRESS=" + s.address, "TEMPORAL_NAMESPACE=" + s.namespace,
 		"REDRIVE_STORE=" + s.storeURL, "REDRIVE_VAULT_KEYSET=" + s.keysetFile,
 	}
 }

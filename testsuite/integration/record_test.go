@@ -4,6 +4,7 @@ package integration_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -27,8 +28,13 @@ func TestRecordHistories(t *testing.T) {
 	s := newStack(t, openSQLite)
 	r := recorder{s: s, dir: dir}
 	stop := s.work("v1", handlers(t, "note.keep", func(ctx context.Context, n note) (any, error) {
-		if n.Text == "down" {
+		switch n.Text {
+		case "down":
 			return nil, job.DependencyDown(errors.New("connection refused"))
+		case "unknown":
+			return job.Once(ctx, "charge", func(context.Context, string) (string, error) {
+				return "", job.UnknownOutcome(errors.New("the connection broke"))
+			})
 		}
 		return broken(ctx, n)
 	}))
@@ -36,7 +42,7 @@ func TestRecordHistories(t *testing.T) {
 	require.NoError(t, err)
 	r.save("job-completed", job.KeyID{Type: "note.keep", Key: "completed"}.JobWorkflowID())
 
-	for key, text := range map[job.Key]string{"poison": "bad", "spent": "down", "discarded": "bad", "replayed": "bad", "lost": "bad", "restarted": "bad"} {
+	for key, text := range map[job.Key]string{"poison": "bad", "spent": "down", "discarded": "bad", "replayed": "bad", "lost": "bad", "restarted": "bad", "unknown": "unknown"} {
 		s.parked(s.enqueue("note.keep", key, note{text}).ID)
 	}
 	id := func(key job.Key) job.KeyID { return job.KeyID{Type: "note.keep", Key: key} }
@@ -52,6 +58,17 @@ func TestRecordHistories(t *testing.T) {
 	r.discard(letter("discarded"))
 	s.until("discarded", func() bool { return s.letter(letter("discarded")).State == job.StateDiscarded })
 	r.save("replay-discarded", id("discarded").ReplayWorkflowID())
+
+	require.False(t, s.ask(letter("unknown"), job.Request{Actor: "ada", Reason: "too soon"}).Accepted)
+	require.False(t, s.reconcile(letter("unknown"), job.Request{Effect: "other", Happened: new(true)}).Accepted)
+	require.True(t, s.reconcile(letter("unknown"), job.Request{Effect: "charge", Happened: new(false)}).Accepted)
+	require.True(t, s.ask(letter("unknown"), job.Request{Actor: "ada", Reason: "unknown again"}).Accepted)
+	require.Equal(t, job.OutcomeFailedAgain, s.outcome(letter("unknown"), 1).Outcome)
+	require.True(t, s.reconcile(letter("unknown"), job.Request{Effect: "charge", Happened: new(true), Result: json.RawMessage(`"ch_81"`)}).Accepted)
+	r.discard(letter("unknown"))
+	s.until("discarded", func() bool { return s.letter(letter("unknown")).State == job.StateDiscarded })
+	r.save("replay-reconciled", id("unknown").ReplayWorkflowID())
+	r.save("job-unknown-outcome", id("unknown").JobWorkflowID())
 
 	require.False(t, s.ask(letter("replayed"), job.Request{Actor: "ada", Reason: "unchanged"}).Accepted)
 	require.True(t, s.ask(letter("replayed"), job.Request{Actor: "ada", Reason: "forced", Force: true}).Accepted)

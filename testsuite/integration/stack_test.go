@@ -38,8 +38,10 @@ const patience = 60 * time.Second
 // stack is a namespace with a store, a vault and clients of its own.
 type stack struct {
 	t         *testing.T
+	address   string // of Temporal
 	namespace string
 	store     *store.DB
+	keys      *vault.Keyset
 	vault     *vault.Vault
 	client    *worker.Client
 	starter   *starter.Client
@@ -52,10 +54,11 @@ type stack struct {
 	beats atomic.Int64 // heartbeats that any client of this stack sent
 }
 
-// quick is a policy for tests: short leases, short backoff, a minimum wait that a test can wait for.
+// quick is a policy for tests: short leases, short backoff, a minimum wait that a test can wait for, and jobs from any client.
 func quick() job.Policy {
 	return job.Policy{
-		Lease: 3 * time.Second, Timeout: 20 * time.Second, Deadline: time.Minute, MaxAttempts: 3,
+		PlainStart: job.PlainStartAllow,
+		Lease:      3 * time.Second, Timeout: 20 * time.Second, Deadline: time.Minute, MaxAttempts: 3,
 		Backoff: job.Backoff{Base: 50 * time.Millisecond, Cap: 200 * time.Millisecond},
 		Replay:  job.ReplayPolicy{Max: 3, MinWait: 2 * time.Second, MaxWait: time.Minute},
 	}
@@ -64,30 +67,44 @@ func quick() job.Policy {
 func newStack(t *testing.T, open opener) *stack {
 	t.Helper()
 	services.Needed(t, "the embedded Temporal and PostgreSQL")
+	return newStackOn(t, shared.Address, open)
+}
+
+// newStackOn makes a stack on the server at an address.
+func newStackOn(t *testing.T, address string, open opener) *stack {
+	t.Helper()
+	services.Needed(t, "the embedded Temporal and PostgreSQL")
 	ctx := t.Context()
-	space, err := testsuite.StartServer(ctx, testsuite.ServerOptions{Reuse: shared.Address})
+	space, err := testsuite.StartServer(ctx, testsuite.ServerOptions{Reuse: address})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = space.Close() }) // deleting the namespace is a courtesy to a reused server
-	s := &stack{t: t, namespace: space.Namespace, policies: job.Policies{Default: quick()}}
-	s.client, err = worker.Dial(ctx, client.Options{
-		HostPort: shared.Address, Namespace: space.Namespace,
-		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(s.count)}},
-		Logger:            quiet{},
-	})
+	s := &stack{t: t, address: address, namespace: space.Namespace, policies: job.Policies{Default: quick()}}
+	s.keys, err = vault.GenerateKeyset()
 	require.NoError(t, err)
-	t.Cleanup(s.client.Close)
+	s.client = s.dial(s.keys)
 	s.store, s.storeURL = open(t)
 	require.NoError(t, s.store.Migrate(ctx))
-	keys, err := vault.GenerateKeyset()
-	require.NoError(t, err)
-	plain, err := keys.MarshalPlain()
+	plain, err := s.keys.MarshalPlain()
 	require.NoError(t, err)
 	s.keysetFile = filepath.Join(t.TempDir(), "keyset.json")
 	require.NoError(t, os.WriteFile(s.keysetFile, plain, 0o600))
-	s.vault = vault.New(keys, s.store)
-	s.starter = starter.New(s.client, starter.Options{})
+	s.vault = vault.New(s.keys, s.store)
+	s.starter = starter.New(s.client, starter.Options{Vault: s.vault})
 	s.replay = replay.New(s.client, s.store)
 	return s
+}
+
+// dial returns a client of the stack that encrypts with keys.
+func (s *stack) dial(keys *vault.Keyset) *worker.Client {
+	s.t.Helper()
+	c, err := worker.Dial(s.t.Context(), vault.Protect(client.Options{
+		HostPort: s.address, Namespace: s.namespace,
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(s.count)}},
+		Logger:            quiet{},
+	}, keys))
+	require.NoError(s.t, err)
+	s.t.Cleanup(c.Close)
+	return c
 }
 
 func (s *stack) count(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
@@ -226,11 +243,16 @@ func (s *stack) state(id job.KeyID) job.Parked {
 // ask sends a replay request and returns the decision.
 func (s *stack) ask(id job.DeadLetterID, r job.Request) job.Decision {
 	s.t.Helper()
+	return s.request(id, job.RequestReplay, r)
+}
+
+func (s *stack) request(id job.DeadLetterID, kind job.RequestKind, r job.Request) job.Decision {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	requestID, err := s.replay.Send(ctx, id, job.RequestReplay, r)
+	requestID, err := s.replay.Send(ctx, id, kind, r)
 	require.NoError(s.t, err)
-	decision, err := s.replay.Await(ctx, id, job.RequestReplay, requestID)
+	decision, err := s.replay.Await(ctx, id, kind, requestID)
 	require.NoError(s.t, err)
 	return decision
 }
