@@ -55,8 +55,19 @@ bin/test-tools:
 	@go build -o bin/testline ./internal/testline
 	@go build -o bin/with-postgres ./testsuite/pg/run
 
+# The browser of the pages' tests. Where it is missing it is installed if that asks nobody (root, with apt-get); otherwise one
+# line says what to type, and its tests are skipped, or fail under CI=true.
+.PHONY: chromium
+chromium:
+	@if ! command -v chromium chromium-browser google-chrome >/dev/null; then \
+	  echo "chromium: the tests of pages need it, and it is not here: apt-get update, apt-get install chromium"; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; \
+	  fi || echo "chromium: it could not be installed"; \
+	fi
+
 .PHONY: test
-test: build bin/test-tools ## every test of both modules, nothing skipped
+test: build bin/test-tools chromium ## every test of both modules, nothing skipped
 	@bin/with-postgres -- bin/testline -- go test $(TEST_FLAGS) ./... -- go -C $(DEVSERVER) test $(DEVSERVER_FLAGS) -vet=off $(TEST_FLAGS) ./...
 
 .PHONY: test-unit
@@ -75,7 +86,7 @@ test-redaction: bin/test-tools ## redaction alone: its rules, others' failures, 
 	@bin/testline -- go test $(TEST_FLAGS) $(if $(wildcard $(REDRIVE_CORPUS)),-tags=corpus) ./redaction/...
 
 .PHONY: test-privacy
-test-privacy: build bin/test-tools ## what concerns keys, encryption, the codec endpoint, the vault and erasure, alone
+test-privacy: build bin/test-tools chromium ## what concerns keys, encryption, the codec endpoint, the vault and erasure, alone
 	@bin/with-postgres -- bin/testline -- go test $(TEST_FLAGS) -run='Privacy|Conformance/Audit|Conformance/Erase' ./job ./vault ./activities ./workflows ./admin ./store/... ./testsuite/integration
 
 .PHONY: test-corpus
