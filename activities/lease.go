@@ -121,7 +121,7 @@ func (l *lease) renew(ctx, root context.Context) (acknowledged, over bool) {
 	defer l.beating.Unlock()
 	if l.beats == nil {
 		l.beat(root)
-		return true, false // nobody acknowledged it
+		return true, false // nobody can tell
 	}
 	sent, expires := time.Now(), l.granted.Add(l.length-l.length/8)
 	bounded, cancel := context.WithDeadline(ctx, earlier(expires, sent.Add(l.length/4))) // one without an answer leaves time for another

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redrivehq/redrive/job"
-	"github.com/redrivehq/redrive/store"
 	"github.com/redrivehq/redrive/vault"
 )
 
@@ -90,25 +89,12 @@ func (f *eraseFlags) check(cmd *cobra.Command, args []string) (err error) {
 
 // withEraser connects to the store and to Temporal.
 func (e *environment) withEraser(ctx context.Context, use func(*vault.Eraser) error) error {
-	return e.withStore(ctx, func(db *store.DB) error {
-		settings, err := e.settings()
+	return e.withTemporal(ctx, func(c connected) error {
+		jobs, err := newStarter(c.client, vault.New(c.keys, c.store), c.settings.JobPolicies(), c.logger)
 		if err != nil {
 			return err
 		}
-		logger, err := e.logger(settings)
-		if err != nil {
-			return err
-		}
-		c, keys, err := e.connect(ctx, settings, logger)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		jobs, err := newStarter(c, vault.New(keys, db), settings.JobPolicies(), logger)
-		if err != nil {
-			return err
-		}
-		return use(vault.NewEraser(db, jobs, c.Namespace()))
+		return use(vault.NewEraser(c.store, jobs, c.client.Namespace()))
 	})
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/redrivehq/redrive/job"
 	"github.com/redrivehq/redrive/replay"
-	"github.com/redrivehq/redrive/store"
 )
 
 // requestFlags are those of the operators' requests.
@@ -134,22 +133,7 @@ func (f *requestFlags) missing(kind job.RequestKind, args []string) []string {
 
 // withReplay connects to the store and to Temporal.
 func (e *environment) withReplay(ctx context.Context, use func(*replay.Client) error) error {
-	return e.withStore(ctx, func(db *store.DB) error {
-		settings, err := e.settings()
-		if err != nil {
-			return err
-		}
-		logger, err := e.logger(settings)
-		if err != nil {
-			return err
-		}
-		c, _, err := e.connect(ctx, settings, logger)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		return use(replay.New(c, db))
-	})
+	return e.withTemporal(ctx, func(c connected) error { return use(replay.New(c.client, c.store)) })
 }
 
 // answered is what a request command prints.
